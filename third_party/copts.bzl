@@ -1,0 +1,10 @@
+"""Compiler flags of our own code, in one place."""
+
+COPTS = [
+    "-Wall",
+    "-Wextra",
+    "-Wshadow",
+    "-Wnon-virtual-dtor",
+    "-Wconversion",
+    "-Werror",
+]
