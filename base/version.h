@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef NCCL_TUNE_BASE_VERSION_H_
+#define NCCL_TUNE_BASE_VERSION_H_
+
+#include <string_view>
+
+namespace nccl_tune::base {
+
+// The project's own version, of every program and of the plugin.
+inline constexpr std::string_view kVersion = "0.1.0";
+
+}  // namespace nccl_tune::base
+
+#endif  // NCCL_TUNE_BASE_VERSION_H_
