@@ -8,3 +8,11 @@ COPTS = [
     "-Wconversion",
     "-Werror",
 ]
+
+# Links the C++ runtime into a program or library, so that an older libstdc++ on a login node does not matter. The build
+# tool appends -lstdc++ itself; with the archive before it and --as-needed that one is not taken.
+STATIC_RUNTIME = [
+    "-static-libgcc",
+    "-Wl,--as-needed",
+    "-l:libstdc++.a",
+]
