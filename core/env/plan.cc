@@ -8,8 +8,8 @@ namespace nccl_tune::env {
 namespace {
 
 std::optional<std::string> Lookup(const Environment& env, std::string_view name) {
-  const auto found = env.find(name);
-  return found == env.end() ? std::nullopt : std::optional(found->second);
+  const auto value = GetVariable(env, name);
+  return value ? std::optional<std::string>(*value) : std::nullopt;
 }
 
 // The user's environment without what an outer step of ours set.

@@ -9,14 +9,13 @@
 #define NCCL_TUNE_CORE_ENV_PLAN_H_
 
 #include <cstddef>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "core/env/environment.h"
 #include "core/policy/decide.h"
 #include "core/policy/decision.h"
 
@@ -24,9 +23,6 @@ namespace nccl_tune::env {
 
 inline constexpr std::string_view kPlanVariable = "NCCL_TUNE_PLAN";
 inline constexpr std::size_t kPlanLimit = 8 << 10;  // bytes of NCCL_TUNE_PLAN
-
-// Name to value. Only what matters need be in it.
-using Environment = std::map<std::string, std::string, std::less<>>;
 
 enum class Action {
   kSet,      // we set it

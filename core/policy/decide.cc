@@ -15,7 +15,7 @@ std::string PortPath(const PortRef& ref) {
 
 // A name that NCCL's list grammar carries as it is: a comma or colon would split it, a blank would become part of it.
 bool IsListable(const std::string& name) {
-  constexpr std::size_t kLimit = 64;
+  constexpr std::size_t kLimit = 63;  // NCCL's buffer for a name has 64 bytes with the end
   return !name.empty() && name.size() <= kLimit && std::all_of(name.begin(), name.end(), [](char c) {
     return c > ' ' && c < 0x7f && c != ',' && c != ':' && c != '=' && c != '^';
   });
