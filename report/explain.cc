@@ -124,13 +124,23 @@ std::string ExplainJson(const env::Plan& plan, const std::vector<facts::Note>& n
   return base::DumpJson(out, 2) + "\n";
 }
 
-std::string SummaryText(const env::Plan& plan) {
-  std::string out;
+std::string SummaryText(const env::Plan& plan, std::string_view prefix) {
+  constexpr std::size_t kNames = 20;
+  constexpr std::size_t kReason = 4;
+  const std::size_t width = prefix.size() + 40 < kWidth ? kWidth - prefix.size() : 40;
+  std::string text;
   for (const auto& setting : plan.settings) {
     if (setting.action == Action::kUnset) continue;
-    out += Wrap(setting.decision.variable + "  " + ShownValue(setting), 34, WhyText(setting));
+    text += Wrap(setting.decision.variable, kNames, ShownValue(setting), width);
+    text += Wrap("", kReason, WhyText(setting), width);
   }
-  if (out.empty()) out = "nothing to set\n";
+  if (text.empty()) text = "nothing to set: NCCL's own defaults are right here, or nothing is certain\n";
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = text.find('\n', at) + 1;
+    out += std::string(prefix) + text.substr(at, end - at);
+    at = end;
+  }
   return out;
 }
 

@@ -5,6 +5,7 @@
 #define NCCL_TUNE_REPORT_EXPLAIN_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/env/plan.h"
@@ -16,8 +17,9 @@ namespace nccl_tune::report {
 std::string ExplainText(const env::Plan& plan, const std::vector<facts::Note>& notes);
 std::string ExplainJson(const env::Plan& plan, const std::vector<facts::Note>& notes);
 
-// One line a variable, with its reason: what fits beside a job's own output.
-std::string SummaryText(const env::Plan& plan);
+// A variable, its value and its reason each: what fits beside a job's own output. Every line starts with `prefix`, so
+// that the lines of several nodes can be told apart however they mix.
+std::string SummaryText(const env::Plan& plan, std::string_view prefix);
 
 // NAME=VALUE lines of what the plan sets, and nothing else.
 // shell: quoted where a shell would need it. conf: as NCCL reads /etc/nccl.conf. json: one object.

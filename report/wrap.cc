@@ -7,7 +7,7 @@
 
 namespace nccl_tune::report {
 
-std::string Wrap(std::string_view label, std::size_t indent, std::string_view text) {
+std::string Wrap(std::string_view label, std::size_t indent, std::string_view text, std::size_t width) {
   std::string out(label);
   if (!out.empty() && out.size() + 1 > indent) out += ' ';
   out.resize(std::max(indent, out.size()), ' ');
@@ -18,7 +18,7 @@ std::string Wrap(std::string_view label, std::size_t indent, std::string_view te
     const std::string word = base::Printable(text.substr(0, blank));
     text.remove_prefix(blank == std::string_view::npos ? text.size() : blank + 1);
     if (word.empty()) continue;
-    if (!first && column + 1 + word.size() > kWidth) {
+    if (!first && column + 1 + word.size() > width) {
       out += '\n' + std::string(indent, ' ');
       column = indent;
     } else if (!first) {

@@ -37,7 +37,7 @@ base::Result<Detected> Detect(const env::Environment& user, bool explain) {
   NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(*tree, ip, hw::FindNodeAddress(name, ip.interfaces)));
   const auto plan = env::MakePlan(name, policy::Assess(node), user);
   NCCL_TUNE_ASSIGN_OR_RETURN(json, env::PlanToJson(plan));
-  return Detected{.json = std::move(json), .explanation = explain ? report::SummaryText(plan) : ""};
+  return Detected{.json = std::move(json), .explanation = explain ? report::SummaryText(plan, "nccl-tune: " + base::Printable(name) + ": ") : ""};
 }
 
 // What the child writes: a mark, then the plan (one line) and the explanation, or the error.
@@ -54,7 +54,7 @@ std::string DetectAsText(const env::Environment& user, bool explain) {
 
 base::Result<NodePlan> MakeNodePlan(const env::Environment& user, bool explain, std::chrono::milliseconds deadline) {
   NCCL_TUNE_ASSIGN_OR_RETURN(text, RunInChild([&] { return DetectAsText(user, explain); }, deadline));
-  if (text.empty() || text[0] != kGood) {
+  if (!text.starts_with(kGood)) {
     return base::Error{.code = base::Code::kUnreadable, .what = text.empty() ? "empty answer" : text.substr(1)};
   }
   NodePlan out;

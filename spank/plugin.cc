@@ -135,11 +135,11 @@ Mode ModeOfStep(const env::Environment& user) {
 }
 
 void ShowExplanation(const NodePlan& plan, bool sets) {
-  slurm_spank_log("nccl-tune: %s%s", base::Printable(plan.summary.node).c_str(), sets ? "" : " (dry run: nothing is set)");
+  if (!sets) slurm_spank_log("nccl-tune: %s: dry run, nothing is set", base::Printable(plan.summary.node).c_str());
   std::string_view rest = plan.explanation;
   while (!rest.empty()) {
     const auto end = rest.find('\n');
-    slurm_spank_log("nccl-tune:   %s", std::string(rest.substr(0, end)).c_str());
+    slurm_spank_log("%s", std::string(rest.substr(0, end)).c_str());
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   }
 }
