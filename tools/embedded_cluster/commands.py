@@ -3,12 +3,13 @@
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 from . import enter, fixture, linux, logs, machines
-from .errors import FAILED, ClusterError, bad_input
+from .errors import FAILED, ClusterError, Interrupted, bad_input
 from .state import State, wait_until
 from .up import KILL_SECONDS, up
 
@@ -139,9 +140,11 @@ def main(arguments: list[str]) -> int:
     except ClusterError as error:
         print(f"cluster: {error}", file=sys.stderr)
         return error.status
-    except InterruptedError as error:
+    except Interrupted as error:
         print("cluster: interrupted, nothing is left of it", file=sys.stderr)
-        return INTERRUPTED + int(error.args[0])
+        return INTERRUPTED + error.number
+    except KeyboardInterrupt:
+        return INTERRUPTED + signal.SIGINT
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return FAILED

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one exception of this package: a message for the user and the exit status that goes with it."""
+"""The exceptions of this package: a message for the user with its exit status, and the wish to end."""
 
 FAILED = 1  # the cluster is not in the state that the command needs, or did not start
 BAD_INPUT = 2  # an option, a capture or a name is wrong
@@ -12,6 +12,14 @@ class ClusterError(Exception):
     def __init__(self, message: str, status: int = FAILED):
         super().__init__(message)
         self.status = status
+
+
+class Interrupted(BaseException):
+    """A signal asked this process to end; `number` says which."""
+
+    def __init__(self, number: int):
+        super().__init__(number)
+        self.number = number
 
 
 def bad_input(what: str, got: str, expected: str) -> ClusterError:

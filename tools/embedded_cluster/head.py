@@ -65,11 +65,11 @@ def _start_controller() -> dict[int, str]:
     os.mkdir(f"{INSIDE}/munge", 0o700)
     with open(os.open(f"{INSIDE}/munge/key", os.O_WRONLY | os.O_CREAT, 0o400), "wb") as file:
         file.write(os.urandom(128))
-    munged = node.start(node.munged_command("/run/munge/munged.log"), "head.munged.log")
+    munged = node.start(node.munged_command("/run/munge/munged.log"), "head.munged.out")
     if not wait_until(lambda: os.path.exists("/run/munge/munge.socket.2") or munged.poll() is not None, 5):
         raise OSError(0, "munged made no socket within 5 seconds")
     os.mkdir(f"{INSIDE}/controller", 0o700)
-    slurmctld = node.start(["slurmctld", "-D"], "slurmctld.out.log")
+    slurmctld = node.start(["slurmctld", "-D"], "slurmctld.out")
     return {munged.pid: "munged", slurmctld.pid: "slurmctld"}
 
 
@@ -129,10 +129,12 @@ def _start_nodes(nodes: list[Node], plan: network.Plan) -> dict[str, int]:
     return pids
 
 
-def _all_idle(count: int) -> bool:
-    done = subprocess.run(["sinfo", "-h", "-N", "-o", "%t"], env=node.ENVIRONMENT, capture_output=True, text=True,
+def _not_idle(names) -> list[str]:
+    """The nodes that Slurm does not find idle, with what it says of them."""
+    done = subprocess.run(["sinfo", "-h", "-N", "-o", "%N %t"], env=node.ENVIRONMENT, capture_output=True, text=True,
                           stdin=subprocess.DEVNULL)
-    return done.stdout.split() == ["idle"] * count
+    said = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
+    return [f"{name} {said.get(name, 'unknown')}" for name in names if said.get(name) != "idle"]
 
 
 def _dead(pids: dict[str, int]) -> list[str]:
@@ -141,8 +143,8 @@ def _dead(pids: dict[str, int]) -> list[str]:
 
 def _wait_for_nodes(pids: dict[str, int]) -> None:
     """Waits until Slurm finds all nodes idle."""
-    if not wait_until(lambda: _dead(pids) or _all_idle(len(pids)), READY_SECONDS):
-        raise OSError(0, f"not all nodes were idle after {READY_SECONDS} seconds")
+    if not wait_until(lambda: _dead(pids) or not _not_idle(pids), READY_SECONDS):
+        raise OSError(0, f"after {READY_SECONDS} seconds not idle: " + ", ".join(_not_idle(pids)))
     if _dead(pids):
         raise OSError(0, "ended while starting: " + ", ".join(_dead(pids)))
 

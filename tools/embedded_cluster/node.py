@@ -75,6 +75,6 @@ def run(node: Node, plan: network.Plan, cabled: int) -> None:
     network.run_batch(plan.node_lines(node))
     network.run_batch(plan.route_lines(node), go_on=True)
     fixture.mount_sys(node)
-    munged = start(munged_command("/run/munge/munged.log"), f"{node.name}.munged.log")
-    slurmd = start(["slurmd", "-D", "-N", node.name], f"{node.name}.slurmd.log")
+    munged = start(munged_command("/run/munge/munged.log"), f"{node.name}.munged.out")
+    slurmd = start(["slurmd", "-D", "-N", node.name], f"{node.name}.slurmd.out")
     reap_forever({munged.pid: "munged", slurmd.pid: "slurmd"})

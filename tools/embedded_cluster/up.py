@@ -11,13 +11,14 @@ import traceback
 from pathlib import Path
 
 from . import fixture, head, linux, logs, namespaces, network, slurm_conf
-from .errors import FAILED, NOT_POSSIBLE, ClusterError, bad_input
+from .errors import FAILED, NOT_POSSIBLE, ClusterError, Interrupted, bad_input
 from .machines import CLONE, Node
 from .state import State
 
 PACKAGES = {"slurmctld": "slurmctld", "slurmd": "slurmd", "sinfo": "slurm-client", "srun": "slurm-client",
             "munged": "munge", "ip": "iproute2"}
 KILL_SECONDS = 15
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def check_programs() -> None:
@@ -46,14 +47,13 @@ def _write_state(state: State, nodes: list[Node], plan: network.Plan, rootless: 
 class HeadProcess:
     """The head as `up` sees it: its pid and the pipes to it."""
 
-    def __init__(self, state: State, nodes: list[Node], plan: network.Plan, rootless: bool):
+    def __init__(self, state: State, nodes: list[Node], plan: network.Plan, rootless: bool, lock: int):
         commit_read, self.commit = os.pipe()
         self.report, report_write = os.pipe()
         pid_read, pid_write = os.pipe()
         starter = os.fork()
         if starter == 0:
-            for end in (self.commit, self.report, pid_read):
-                os.close(end)
+            _close_all_but({0, 1, 2, lock, commit_read, report_write, pid_write})
             _starter(lambda: head.run(state, nodes, plan, rootless, head.Ends(commit_read, report_write)),
                      rootless, pid_write)
         for end in (commit_read, report_write, pid_write):
@@ -86,10 +86,21 @@ class HeadProcess:
             raise ClusterError(f"head: process {self.pid} still there {KILL_SECONDS} s after SIGKILL", FAILED)
 
 
+def _close_all_but(kept: set[int]) -> None:
+    """Whoever started `up` may wait for the end of a pipe that it gave us."""
+    for handle in map(int, os.listdir("/proc/self/fd")):
+        if handle not in kept:
+            try:
+                os.close(handle)
+            except OSError:
+                pass  # the one by which the folder was listed
+
+
 def _starter(run_head, rootless: bool, pid_write: int) -> None:
     """The process between `up` and the head: makes the namespaces, forks the head into them, ends."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in ENDING:
         signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     try:
         os.setsid()
         namespaces.enter_new(rootless)
@@ -112,31 +123,32 @@ def _starter(run_head, rootless: bool, pid_write: int) -> None:
         os._exit(0)
 
 
-def _start(state: State, nodes: list[Node], rootless: bool, build: Path) -> None:
+def _start(state: State, nodes: list[Node], rootless: bool, build: Path, lock: int) -> None:
     """Starts the cluster; on any failure or interrupt nothing of it is left but, after a failure, its logs."""
     process = None
     try:
         plan = network.Plan(nodes)
         _write_state(state, nodes, plan, rootless, build)
-        process = HeadProcess(state, nodes, plan, rootless)
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # no head may be started of which we do not know
+        process = HeadProcess(state, nodes, plan, rootless, lock)
         state.write_head(process.pid)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         process.wait_until_ready()
         process.keep()
-    except ClusterError as error:
+    except BaseException as error:
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until this process ends: nothing stops the clean-up
         if process:
             process.kill()
-        tail = logs.tail_of_all(state, 4)
+        if not isinstance(error, ClusterError):
+            state.remove()
+            raise
+        tail = logs.after_failure(state, str(error))
         state.clear(but=("lock", "logs"))
         raise ClusterError(f"{error}\n{tail}all logs: {state.logs}", error.status) from error
-    except BaseException:
-        if process:
-            process.kill()
-        state.remove()
-        raise
 
 
 def _interrupt(number, _frame):
-    raise InterruptedError(number)
+    raise Interrupted(number)
 
 
 def up(state: State, nodes: list[Node], build: str | None) -> None:
@@ -147,7 +159,7 @@ def up(state: State, nodes: list[Node], build: str | None) -> None:
         raise bad_input("--bin", build, "a folder with the built product")
     rootless = os.geteuid() != 0
     os.umask(0o022)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in ENDING:
         signal.signal(number, _interrupt)
     lock = state.lock()
     if lock is None:
@@ -159,6 +171,6 @@ def up(state: State, nodes: list[Node], build: str | None) -> None:
     except BaseException:
         state.remove()
         raise
-    _start(state, nodes, rootless, folder)
+    _start(state, nodes, rootless, folder, lock)
     print(f'cluster "{state.name}" is up: {len(nodes)} nodes in {time.monotonic() - began:.1f} s; '
           "try: tools/cluster run srun -N{} hostname".format(len(nodes)))
