@@ -22,6 +22,13 @@ class Interrupted(BaseException):
         self.number = number
 
 
+def words_of(error: Exception) -> str:
+    """An error without its number: `mount proc on /proc: Operation not permitted`."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
 def bad_input(what: str, got: str, expected: str) -> ClusterError:
     """An error about input, in the form that all messages of this kind have."""
     return ClusterError(f'{what}: got "{got}", expected {expected}', BAD_INPUT)

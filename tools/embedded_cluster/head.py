@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import linux, network, node
+from .errors import ClusterError, words_of
 from .machines import Node
 from .slurm_conf import PATH
 from .state import INSIDE, State, replace_file, wait_until
@@ -67,7 +68,7 @@ def _start_controller() -> dict[int, str]:
         file.write(os.urandom(128))
     munged = node.start(node.munged_command("/run/munge/munged.log"), "head.munged.out")
     if not wait_until(lambda: os.path.exists("/run/munge/munge.socket.2") or munged.poll() is not None, 5):
-        raise OSError(0, "munged made no socket within 5 seconds")
+        raise ClusterError("munged made no socket within 5 seconds")
     os.mkdir(f"{INSIDE}/controller", 0o700)
     slurmctld = node.start(["slurmctld", "-D"], "slurmctld.out")
     return {munged.pid: "munged", slurmctld.pid: "slurmctld"}
@@ -109,7 +110,7 @@ def _spawn_node(one: Node, plan: network.Plan) -> tuple[int, int]:
     answer = os.read(pid_read, 32)
     os.close(pid_read)
     if not answer:
-        raise OSError(0, f"{one.name}: could not make its namespaces")
+        raise ClusterError(f"{one.name}: could not make its namespaces")
     return int(answer), cabled_write
 
 
@@ -144,9 +145,9 @@ def _dead(pids: dict[str, int]) -> list[str]:
 def _wait_for_nodes(pids: dict[str, int]) -> None:
     """Waits until Slurm finds all nodes idle."""
     if not wait_until(lambda: _dead(pids) or not _not_idle(pids), READY_SECONDS):
-        raise OSError(0, f"after {READY_SECONDS} seconds not idle: " + ", ".join(_not_idle(pids)))
+        raise ClusterError(f"after {READY_SECONDS} seconds not idle: " + ", ".join(_not_idle(pids)))
     if _dead(pids):
-        raise OSError(0, "ended while starting: " + ", ".join(_dead(pids)))
+        raise ClusterError("ended while starting: " + ", ".join(_dead(pids)))
 
 
 def _bring_up(state: State, nodes: list[Node], plan: network.Plan, rootless: bool) -> dict[int, str]:
@@ -173,8 +174,8 @@ def run(state: State, nodes: list[Node], plan: network.Plan, rootless: bool, end
     threading.Thread(target=_end_with_up, args=(ends.commit,), daemon=True).start()
     try:
         names = _bring_up(state, nodes, plan, rootless)
-    except (OSError, subprocess.SubprocessError) as error:
-        os.write(ends.report, str(error).encode())
+    except (ClusterError, OSError, subprocess.SubprocessError) as error:
+        os.write(ends.report, words_of(error).encode())
         return
     os.write(ends.report, b"ready")
     os.close(ends.report)

@@ -8,6 +8,8 @@ import select
 import signal
 import struct
 
+from .errors import ClusterError
+
 CLONE_NEWNS = 0x00020000
 CLONE_NEWCGROUP = 0x02000000
 CLONE_NEWUTS = 0x04000000
@@ -109,7 +111,7 @@ def pretend_ownership_changes() -> None:
     """Installs that filter for this process and all it starts: with a single user, Slurm's calls would fail."""
     machine = platform.machine()
     if machine not in _CALLS:
-        raise OSError(0, f"no seccomp filter for {machine}, only for {', '.join(_CALLS)}: run as root")
+        raise ClusterError(f"no seccomp filter for {machine}, only for {', '.join(_CALLS)}: run as root")
     code = ctypes.create_string_buffer(seccomp_program(machine))
     program = ctypes.create_string_buffer(struct.pack("@HP", (len(code) - 1) // 8, ctypes.addressof(code)))
     prctl(PR_SET_NO_NEW_PRIVS, 1)

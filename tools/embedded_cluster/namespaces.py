@@ -5,11 +5,16 @@ import os
 from pathlib import Path
 
 from . import linux
-from .errors import NOT_POSSIBLE, ClusterError
+from .errors import NOT_POSSIBLE, ClusterError, words_of
 
 # Switches that forbid namespaces to users, and the value that does so.
 SWITCHES = {"/proc/sys/user/max_user_namespaces": "0", "/proc/sys/kernel/unprivileged_userns_clone": "0",
             "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1"}
+
+
+def has_one_user() -> bool:
+    """Whether root here is only a user of the machine under another name, as in a container without root."""
+    return Path("/proc/self/setgroups").read_text().strip() == "deny"
 
 
 def enter_new(rootless: bool) -> None:
@@ -39,13 +44,13 @@ def _try_all(rootless: bool) -> str:
         if os.fork() == 0:
             try:
                 _try_mounts()
-            except BaseException as error:  # told by the pipe; this process must end here
-                os.write(write, str(error).encode())
+            except Exception as error:  # told by the pipe; this process must end here
+                os.write(write, words_of(error).encode())
             os._exit(0)
         os.close(write)
         return os.read(read, 4096).decode()
     except OSError as error:
-        return str(error)
+        return words_of(error)
 
 
 def _switched_off() -> str:

@@ -6,16 +6,17 @@ import subprocess
 from collections import Counter
 
 from . import addressing
+from .errors import ClusterError
 from .machines import Node
 from .slurm_conf import PATH
 
 
 def run_batch(lines: list[str], go_on: bool = False) -> None:
-    """Runs one ip command for all lines; `go_on` goes on after a line that fails. Raises OSError with its message."""
+    """Runs one ip command for all lines; `go_on` goes on after a line that fails. Raises ClusterError with its message."""
     command = ["ip", *(["-force"] if go_on else []), "-batch", "-"]
     done = subprocess.run(command, input="\n".join(lines) + "\n", env={"PATH": PATH}, text=True, capture_output=True)
     if done.returncode and not go_on:
-        raise OSError(0, "ip: " + " ".join(done.stderr.split()))
+        raise ClusterError("ip: " + " ".join(done.stderr.split()))
     if done.stderr:
         print("ip: " + " ".join(done.stderr.split()), flush=True)
 

@@ -7,6 +7,7 @@ import socket
 import subprocess
 
 from . import fixture, linux, network
+from .errors import ClusterError
 from .machines import Node
 from .slurm_conf import PATH
 from .state import INSIDE
@@ -70,7 +71,7 @@ def run(node: Node, plan: network.Plan, cabled: int) -> None:
     linux.tmpfs("/tmp", "1777")
     fixture.mount_dev(node)
     if os.read(cabled, 1) != b"C":
-        raise OSError(0, "the head ended before it made the interfaces")
+        raise ClusterError("the head ended before it made the interfaces")
     os.close(cabled)
     network.run_batch(plan.node_lines(node))
     network.run_batch(plan.route_lines(node), go_on=True)

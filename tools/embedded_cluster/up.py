@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 
 from . import fixture, head, linux, logs, namespaces, network, slurm_conf
-from .errors import FAILED, NOT_POSSIBLE, ClusterError, Interrupted, bad_input
+from .errors import FAILED, NOT_POSSIBLE, ClusterError, Interrupted, bad_input, words_of
 from .machines import CLONE, Node
 from .state import State
 
@@ -112,10 +112,12 @@ def _starter(run_head, rootless: bool, pid_write: int) -> None:
             run_head()
         else:
             os.write(pid_write, str(pid).encode())
+    except BrokenPipeError:
+        pass  # `up` is gone; the head sees it too
     except BaseException as error:  # nothing may return into the code of `up`
         traceback.print_exc()
         try:
-            os.write(pid_write, str(error).encode())
+            os.write(pid_write, words_of(error).encode())
         except OSError:
             pass  # this is the head, which has closed it
     finally:
@@ -157,7 +159,7 @@ def up(state: State, nodes: list[Node], build: str | None) -> None:
     folder = Path(build) if build else CLONE / "bazel-bin"
     if build and not folder.is_dir():
         raise bad_input("--bin", build, "a folder with the built product")
-    rootless = os.geteuid() != 0
+    rootless = os.geteuid() != 0 or namespaces.has_one_user()
     os.umask(0o022)
     for number in ENDING:
         signal.signal(number, _interrupt)
