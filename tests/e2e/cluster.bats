@@ -274,7 +274,7 @@ s.settimeout(9); print(s.accept()[1][0])'
 
 @test "Ctrl-C during up leaves nothing" {
   local file
-  for file in conf head controller pids.json; do
+  for file in conf controller pids.json; do
     run up_until interrupted $file INT
     [ "$status" -eq 130 ]
     nothing_left
@@ -284,7 +284,7 @@ s.settimeout(9); print(s.accept()[1][0])'
 
 @test "after kill -9 of up the head dies by itself" {
   local file
-  for file in conf head controller pids.json; do
+  for file in conf controller pids.json; do
     run up_until orphan $file KILL
     [ "$status" -eq 137 ]
     nothing_left

@@ -30,8 +30,9 @@ def pci_attributes(kind, cpus, numa, driver, depth):
 
 
 def bridge(machine, function):
+    """The root port above a function."""
     return [f"in sys/devices/{function.root}/{function.bridge}",
-            *pci_attributes(BRIDGE, machine.cpus[min(function.numa, len(machine.cpus) - 1)], function.numa, "pcieport", 3)]
+            *pci_attributes(BRIDGE, machine.cpus[function.numa], function.numa, "pcieport", 3)]
 
 
 def endpoint(machine, function, kind, driver):
@@ -80,8 +81,8 @@ def verbs(functions):
     """The character devices of the RDMA devices, numbered in their order."""
     lines = []
     for number, (name, function) in enumerate(functions):
-        lines += [f"in {function.folder}/infiniband_verbs/uverbs{number}", f"ibdev = {name}", f"dev = 231:{192 + number}",
-                  "abi_version = 1", "device -> ../../../" + function.address]
+        lines += [f"in {function.folder}/infiniband_verbs/uverbs{number}", f"ibdev = {name}",
+                  f"dev = 231:{192 + number}", "abi_version = 1", "device -> ../../../" + function.address]
     return lines
 
 

@@ -46,11 +46,16 @@ class Readdress(unittest.TestCase):
                          ["10.0.0.11/24", "10.0.0.43/24", "10.0.0.75/24"])
 
     def test_small_networks_stay(self):
-        self.assertEqual(self.moved(2, dev("a", "10.0.0.2/31"), dev("b", "10.0.1.70/26")),
-                         ["10.0.0.2/31", "10.0.1.76/26"])
+        self.assertEqual(self.moved(2, dev("m", "10.9.9.9/24"), dev("a", "10.0.0.2/31"), dev("b", "10.0.1.70/26")),
+                         ["10.9.9.12/24", "10.0.0.2/31", "10.0.1.76/26"])
+
+    def test_small_network_of_the_node_is_widened(self):
+        self.assertEqual(self.moved(2, dev("a", "10.0.0.200/32"), dev("b", "10.1.0.200/32")),
+                         ["10.0.0.12/24", "10.1.0.200/32"])
 
     def test_ipv6(self):
-        self.assertEqual(self.moved(3, dev("a", "fd02::1:7/64")), ["fd02::1:d/64"])
+        self.assertEqual(self.moved(3, dev("m", "10.0.0.2/24"), dev("a", "fd02::1:7/64")),
+                         ["10.0.0.13/24", "fd02::1:d/64"])
 
     def test_too_many(self):
         devs = [dev(f"a{k}", f"10.0.0.{k + 1}/24") for k in range(8)]
@@ -172,6 +177,31 @@ class Needs(unittest.TestCase):
         self.assertIn("got no slurmctld, slurmd, sinfo, srun, munged, ip in /nonexistent", str(raised.exception))
         self.assertIn("apt-get install --no-install-recommends slurmctld slurmd slurm-client munge iproute2",
                       str(raised.exception))
+
+
+class Network(unittest.TestCase):
+    def plan(self, *captures):
+        nodes = []
+        for number, one in enumerate(captures, start=1):
+            shown = addressing.for_node(one, number, True)
+            nodes.append(machines.Node(f"server{number}", number, "x", shown, addressing.netdevs(shown),
+                                       addressing.node_addr(shown)))
+        return network.Plan(nodes)
+
+    def test_an_address_twice_on_one_node_is_still_bridged(self):
+        plan = self.plan(machine([dev("a", "10.0.0.2/24"), dev("bond0", "10.0.0.2/24")]))
+        self.assertEqual(list(plan.bridges.values()), ["bridge0"])
+        self.assertIn("link set n1x2 master bridge0", plan.cable_lines({"server1": 5}))
+
+    def test_an_address_of_two_nodes_is_not(self):
+        plan = self.plan(*(machine([dev("a", f"10.0.0.{k}/24"), dev("virbr0", "192.168.122.1/24")]) for k in (2, 3)))
+        self.assertEqual([str(one) for one in plan.bridges], ["10.0.0.0/24"])
+
+    def test_two_management_networks_reach_each_other(self):
+        plan = self.plan(machine([dev("a", "10.0.0.1/24")]), machine([dev("a", "10.1.0.2/24")]))
+        self.assertEqual([str(one) for one in plan.head.values()], ["10.0.0.2", "10.1.0.1"])
+        self.assertEqual(plan.route_lines(plan.nodes[0]), ["route add 10.1.0.0/24 via 10.0.0.2"])
+        self.assertEqual(plan.route_lines(plan.nodes[1]), ["route add 10.0.0.0/24 via 10.1.0.1"])
 
 
 class Files(unittest.TestCase):

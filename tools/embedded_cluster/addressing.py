@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Addresses of a capture: reads its interfaces and routes, and gives it other addresses for another node.
 
-Re-addressed for node i, the last byte of every IPv4 address becomes 10 + i (32 more for a second one in the same
-network, and so on), the last group of every global IPv6 address likewise. Networks of fewer than 64 addresses keep
-theirs. MAC addresses are always ours, so the link-local addresses and GIDs made from them follow.
+Re-addressed for node i, the last byte of every IPv4 address becomes 10 + i (32 more for a second one in the same /24,
+and so on), the last group of every global IPv6 address likewise. Networks of fewer than 32 addresses keep
+theirs; only the one of node-addr is taken to be a /24 then, as the head must have an address in it. MAC addresses are always ours, so the link-local addresses and GIDs made from them follow.
 """
 
 import ipaddress
@@ -15,7 +15,7 @@ from .capture import FILE, Capture, Entry
 from .errors import BAD_INPUT, ClusterError
 
 STRIDE = 32
-SMALLEST_NETWORK = 26  # prefix of 64 addresses; host 10 + i must fit
+SMALLEST_NETWORK = 27  # prefix of 32 addresses; host 10 + i must fit
 INTERFACE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
@@ -103,9 +103,21 @@ def node_addr(capture: Capture) -> ipaddress.IPv4Interface:
         chosen = [ip for name, ip in ipv4 if name in default] or [ip for _, ip in ipv4]
     if not chosen:
         have = ", ".join(str(ip.ip) for _, ip in ipv4) or "none"
-        raise ClusterError(f'{capture.where}: node-addr: got "{wanted or ""}", expected an IPv4 address of an interface '
-                           f"that is up; those are: {have}", BAD_INPUT)
+        raise ClusterError(f'{capture.where}: node-addr: got "{wanted or ""}", expected an IPv4 address of an '
+                           f"interface that is up; those are: {have}", BAD_INPUT)
     return chosen[0]
+
+
+def widen(capture: Capture) -> Capture:
+    """The capture with node-addr in a /24 when its network is too small for a cluster: clouds give a node a /32."""
+    addr = node_addr(capture)
+    if addr.network.prefixlen <= SMALLEST_NETWORK:
+        return capture
+    listed = load_json(capture, "ip-addr.json")
+    for info in (info for item in listed for info in item["addr_info"] if info.get("local") == str(addr.ip)):
+        info["prefixlen"] = 24
+    old = capture.entries["ip-addr.json"]
+    return replace(capture, entries=capture.entries | {"ip-addr.json": replace(old, value=json.dumps(listed) + "\n")})
 
 
 def _moved(ip: Interface, node: int, rank: int) -> str:
@@ -155,6 +167,7 @@ def _rewrite_json(values: list[dict], moves: dict[str, str], macs: dict[str, str
 
 def for_node(capture: Capture, node: int, keep_addresses: bool) -> Capture:
     """The capture as node number `node` shows it: our MACs, and other addresses unless they are kept."""
+    capture = widen(capture)
     here = netdevs(capture)
     moves = {} if keep_addresses else new_addresses(here, node)
     macs = {}

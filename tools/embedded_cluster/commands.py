@@ -72,7 +72,8 @@ def _status(state: State, _options: argparse.Namespace) -> int:
         print(f'cluster "{state.name}" is not up{stale}\nhint: tools/cluster up')
         return FAILED
     about, alive, slurm = state.about(), state.node_pids(), _slurm_states(state)
-    print(f'cluster "{state.name}": head {head[0]}, {"without root" if about["rootless"] else "as root"}, {state.folder}')
+    how = "without root" if about["rootless"] else "as root"
+    print(f'cluster "{state.name}": head {head[0]}, {how}, {state.folder}')
     print(f"{'NODE':<10} {'STATE':<12} {'ADDRESS':<15} {'GPUS':<4} MACHINE")
     down = [node["name"] for node in about["nodes"] if node["name"] not in alive]
     for node in about["nodes"]:

@@ -28,7 +28,7 @@ def _place(state: State, node: str) -> tuple[int, bool]:
         raise bad_input("--node", node, "head, " + ", ".join(names))
     pid = state.node_pids().get(node)
     if pid is None:
-        raise ClusterError(f'{node}: it is down, its init has ended; bring the cluster up again: tools/cluster down, up')
+        raise ClusterError(f"{node}: it is down, its init has ended; start again: tools/cluster down, then up")
     return pid, about["rootless"]
 
 
@@ -76,8 +76,8 @@ def _exec(command: list[str], user: pwd.struct_passwd) -> None:
 
 def _find_user(name: str, rootless: bool) -> pwd.struct_passwd:
     if rootless and name != "root":
-        raise ClusterError(f'--user: got "{name}", expected root: this cluster was started without root and has no other '
-                           "user", BAD_INPUT)
+        raise ClusterError(f'--user: got "{name}", expected root: this cluster was started without root and has no '
+                           "other user", BAD_INPUT)
     try:
         return pwd.getpwnam(name)
     except KeyError as error:

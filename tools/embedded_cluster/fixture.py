@@ -58,7 +58,7 @@ def mount_sys(node: Node) -> None:
 
 
 def _device(path: str, usable: bool) -> None:
-    """A stand-in that opens like /dev/null, or that nobody can open: not root either, as its mount allows no devices."""
+    """A stand-in that opens like /dev/null, or that nobody can open, root neither, as its mount allows no devices."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "x", encoding="ascii"):
         pass
@@ -101,8 +101,8 @@ def change(root: Path, path: str, value: str) -> None:
     try:
         handle = os.open(full, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError as error:
-        raise ClusterError(f"{root / path}: cannot change this file: {error.strerror}; only files of the node's capture "
-                           "can be, and interfaces are changed by ip on the node", BAD_INPUT) from error
+        raise ClusterError(f"{root / path}: cannot change this file: {error.strerror}; only files of the node's "
+                           "capture can be, and interfaces are changed by ip on the node", BAD_INPUT) from error
     try:
         data = (value + "\n").encode()
         os.pwrite(handle, data, 0)

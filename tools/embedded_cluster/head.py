@@ -21,6 +21,7 @@ from .slurm_conf import PATH
 from .state import INSIDE, State, replace_file, wait_until
 
 READY_SECONDS = 20
+SINFO_SECONDS = 3  # it goes on asking a controller that does not answer
 COMMIT = b"C"
 
 
@@ -132,9 +133,12 @@ def _start_nodes(nodes: list[Node], plan: network.Plan) -> dict[str, int]:
 
 def _not_idle(names) -> list[str]:
     """The nodes that Slurm does not find idle, with what it says of them."""
-    done = subprocess.run(["sinfo", "-h", "-N", "-o", "%N %t"], env=node.ENVIRONMENT, capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL)
-    said = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
+    try:
+        done = subprocess.run(["sinfo", "-h", "-N", "-o", "%N %t"], env=node.ENVIRONMENT, capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL, timeout=SINFO_SECONDS)
+        said = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
+    except subprocess.TimeoutExpired:
+        said = {}
     return [f"{name} {said.get(name, 'unknown')}" for name in names if said.get(name) != "idle"]
 
 

@@ -80,9 +80,9 @@ def _refuse_equal_addresses(nodes: list[Node]) -> None:
     for node in nodes:
         address = str(node.addr.ip)
         if address in seen:
-            raise ClusterError(f"{node.capture.where}: node-addr of {node.name}: got \"{address}\", expected another one "
-                               f"than that of {seen[address]}; change the capture, or give one capture for both nodes: "
-                               "it is then re-addressed", BAD_INPUT)
+            raise ClusterError(f'{node.capture.where}: node-addr of {node.name}: got "{address}", expected another '
+                               f"one than that of {seen[address]}; change the capture, or give one capture for both "
+                               "nodes: it is then re-addressed", BAD_INPUT)
         seen[address] = node.name
 
 

@@ -54,7 +54,8 @@ def _try_all(rootless: bool) -> str:
 
 
 def _switched_off() -> str:
-    found = [path for path, value in SWITCHES.items() if Path(path).is_file() and Path(path).read_text().strip() == value]
+    there = {path: Path(path).read_text().strip() for path in SWITCHES if Path(path).is_file()}
+    found = [path for path, value in there.items() if value == SWITCHES[path]]
     return "".join(f" {path} is {SWITCHES[path]}." for path in found)
 
 

@@ -12,7 +12,7 @@ from .slurm_conf import PATH
 
 
 def run_batch(lines: list[str], go_on: bool = False) -> None:
-    """Runs one ip command for all lines; `go_on` goes on after a line that fails. Raises ClusterError with its message."""
+    """Runs one ip command for all lines; `go_on` goes on after one that fails. Raises ClusterError with its words."""
     command = ["ip", *(["-force"] if go_on else []), "-batch", "-"]
     done = subprocess.run(command, input="\n".join(lines) + "\n", env={"PATH": PATH}, text=True, capture_output=True)
     if done.returncode and not go_on:
@@ -30,7 +30,8 @@ class Plan:
 
     def __init__(self, nodes: list[Node]):
         self.nodes = nodes
-        uses = Counter(ip.ip for node in nodes for dev in node.netdevs for ip in dev.addresses if dev.up)
+        uses = Counter(address for node in nodes for address in
+                       {ip.ip for dev in node.netdevs for ip in dev.addresses if dev.up})
         self.shared = {address for address, count in uses.items() if count > 1}
         self.bridges: dict[ipaddress.IPv4Network | ipaddress.IPv6Network, str] = {}
         for network in (self._network(dev) for node in nodes for dev in node.netdevs):
@@ -89,7 +90,8 @@ class Plan:
         up = {dev.name for dev in node.netdevs if dev.up}
         lines = [f"route add {network} via {self.head[node.addr.network]}" for network in self.head
                  if network != node.addr.network]
-        for route in addressing.load_json(node.capture, "ip-route.json") if "ip-route.json" in node.capture.entries else []:
+        listed = "ip-route.json" in node.capture.entries
+        for route in addressing.load_json(node.capture, "ip-route.json") if listed else []:
             try:
                 gateway = ipaddress.ip_address(route["gateway"])
                 to = "default" if route["dst"] == "default" else ipaddress.ip_network(route["dst"], strict=False)

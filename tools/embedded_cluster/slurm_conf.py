@@ -103,7 +103,7 @@ def _find_product(folder: Path) -> dict[str, Path]:
 
 
 def install_product(state: State, folder: Path) -> list[str]:
-    """Copies the built product into the cluster and puts the plugin's drop-in in place; gives back what is not built."""
+    """Copies the built product into the cluster, puts the plugin's drop-in in place, gives back what is not built."""
     found = _find_product(folder)
     state.bin.mkdir()
     for path in found.values():

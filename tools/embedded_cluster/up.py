@@ -40,8 +40,9 @@ def _write_state(state: State, nodes: list[Node], plan: network.Plan, rootless: 
     missing = slurm_conf.install_product(state, build)
     if missing:
         print(f"cluster: {build}: not built, left out: {', '.join(missing)}", file=sys.stderr)
-    state.write_about({"rootless": rootless, "nodes": [
-        {"name": node.name, "machine": node.machine, "address": str(node.addr.ip), "gpus": node.gpus} for node in nodes]})
+    about = [{"name": node.name, "machine": node.machine, "address": str(node.addr.ip), "gpus": node.gpus}
+             for node in nodes]
+    state.write_about({"rootless": rootless, "nodes": about})
 
 
 class HeadProcess:
