@@ -55,6 +55,14 @@ as_plain_user() {
   [ "$(shared run hostname)" = head ]
 }
 
+@test "a run that is ended ends its command" {
+  run timeout 1 "$CLUSTER" run --name shared sleep 77 3>&-
+  [ "$status" -eq 124 ]
+  [ "$(grep -c . <<<"$output")" -eq 0 ]
+  run shared run pgrep -x sleep
+  [ "$status" -eq 1 ]
+}
+
 @test "bad options are refused with exit status 2" {
   check() {
     run "$CLUSTER" "${@:2}" 3>&-

@@ -2,8 +2,9 @@
 """Addresses of a capture: reads its interfaces and routes, and gives it other addresses for another node.
 
 Re-addressed for node i, the last byte of every IPv4 address becomes 10 + i (32 more for a second one in the same /24,
-and so on), the last group of every global IPv6 address likewise. Networks of fewer than 32 addresses keep
-theirs; only the one of node-addr is taken to be a /24 then, as the head must have an address in it. MAC addresses are always ours, so the link-local addresses and GIDs made from them follow.
+and so on), the last group of every global IPv6 address likewise. Networks of fewer than 32 addresses keep theirs; only
+the one of node-addr is taken to be a /24 then, as the head must have an address in it. MAC addresses are always ours,
+so the link-local addresses and GIDs made from them follow.
 """
 
 import ipaddress

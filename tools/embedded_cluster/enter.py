@@ -84,6 +84,23 @@ def _find_user(name: str, rootless: bool) -> pwd.struct_passwd:
         raise bad_input("--user", name, "a user of the cluster, root or alice for example") from error
 
 
+def _wait_for(child: int) -> int:
+    """Waits for the command, passing on the signals that only this process gets."""
+    handle = os.pidfd_open(child)
+
+    def pass_on(number, _frame):
+        try:
+            signal.pidfd_send_signal(handle, number)
+        except ProcessLookupError:
+            pass  # it has ended by itself
+    for number in (signal.SIGINT, signal.SIGQUIT):  # the terminal sends these to the child too
+        signal.signal(number, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, pass_on)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return status if status >= 0 else 128 - status
+
+
 def run(state: State, command: list[str], node: str = "head", user: str = "root") -> int:
     """Runs the command and gives back its exit status; 128 + the number of the signal that ended it."""
     pid, rootless = _place(state, node)
@@ -97,9 +114,4 @@ def run(state: State, command: list[str], node: str = "head", user: str = "root"
     child = os.fork()
     if child == 0:
         _exec(command, account)
-    for number in (signal.SIGINT, signal.SIGQUIT):  # the terminal sends these to the child too
-        signal.signal(number, signal.SIG_IGN)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda received, _frame: os.kill(child, received))
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return status if status >= 0 else 128 - status
+    return _wait_for(child)

@@ -146,12 +146,13 @@ def _dead(pids: dict[str, int]) -> list[str]:
     return [name for name, pid in pids.items() if linux.start_time(pid) is None]
 
 
-def _wait_for_nodes(pids: dict[str, int]) -> None:
-    """Waits until Slurm finds all nodes idle."""
-    if not wait_until(lambda: _dead(pids) or not _not_idle(pids), READY_SECONDS):
+def _wait_for_nodes(pids: dict[str, int], daemons: dict[int, str]) -> None:
+    """Waits until Slurm finds all nodes idle. Whatever ends meanwhile ends the wait."""
+    watched = pids | {name: pid for pid, name in daemons.items()}
+    if not wait_until(lambda: _dead(watched) or not _not_idle(pids), READY_SECONDS):
         raise ClusterError(f"after {READY_SECONDS} seconds not idle: " + ", ".join(_not_idle(pids)))
-    if _dead(pids):
-        raise ClusterError("ended while starting: " + ", ".join(_dead(pids)))
+    if _dead(watched):
+        raise ClusterError("ended while starting: " + ", ".join(_dead(watched)))
 
 
 def _bring_up(state: State, nodes: list[Node], plan: network.Plan, rootless: bool) -> dict[int, str]:
@@ -165,7 +166,7 @@ def _bring_up(state: State, nodes: list[Node], plan: network.Plan, rootless: boo
     daemons = _start_controller()
     pids = _start_nodes(nodes, plan)
     replace_file(Path(f"{INSIDE}/pids.json"), json.dumps(pids) + "\n")
-    _wait_for_nodes(pids)
+    _wait_for_nodes(pids, daemons)
     return daemons | {pid: name for name, pid in pids.items()}
 
 
