@@ -20,14 +20,14 @@
 namespace nccl_tune::pmix {
 
 struct Step {
-  std::string job;   // SLURM_JOB_ID
-  std::string step;  // SLURM_STEP_ID
+  std::string job{};   // SLURM_JOB_ID
+  std::string step{};  // SLURM_STEP_ID
   std::uint32_t rank = 0;
   std::uint32_t size = 0;
   std::uint32_t local_rank = 0;
   std::uint32_t local_size = 0;
   std::uint32_t node_id = 0;
-  std::string node;  // SLURMD_NODENAME
+  std::string node{};  // SLURMD_NODENAME
 };
 
 // The step of the environment. Nothing when the process is no task of a step (no SLURM_STEP_ID or no SLURM_PROCID);
