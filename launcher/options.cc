@@ -94,8 +94,8 @@ Result<std::size_t> ReadOption(const std::vector<std::string>& arguments, std::s
     value = argument.substr(equals + 1);
   } else if (!option->value.empty()) {
     if (++at == arguments.size() || arguments[at] == "--") {
-      return Error{.code = Code::kInvalidInput, .what = "needs a value", .where = argument,
-                   .expected = std::string(option->value)};
+      return Error{.code = Code::kInvalidInput, .what = "needs a value: " + std::string(option->value),
+                   .where = argument};
     }
     value = arguments[at];
   }
