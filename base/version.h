@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The version of nccl-tune that every program prints with --version.
 #ifndef NCCL_TUNE_BASE_VERSION_H_
 #define NCCL_TUNE_BASE_VERSION_H_
 
@@ -6,7 +8,6 @@
 
 namespace nccl_tune::base {
 
-// The project's own version, of every program and of the plugin.
 inline constexpr std::string_view kVersion = "0.1.0";
 
 }  // namespace nccl_tune::base

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which backend measures, and why. Pure.
+#ifndef NCCL_TUNE_BENCH_BACKEND_CHOICE_H_
+#define NCCL_TUNE_BENCH_BACKEND_CHOICE_H_
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "bench/options.h"
+
+namespace nccl_tune::bench {
+
+struct ChoiceFacts {
+  std::optional<BackendKind> forced{};
+  std::string nccl_missing{};  // why there is no NCCL backend beside the program; empty: there is one
+  int devices = 0;             // CUDA devices
+  std::string devices_why{};   // why there are none
+  int gpus = 1;                // -g
+};
+
+struct Choice {
+  BackendKind kind = BackendKind::kMpi;
+  std::string reason{};
+};
+
+// Fails when the forced backend is not there, or cannot do what is asked.
+base::Result<Choice> ChooseBackend(const ChoiceFacts& facts);
+
+}  // namespace nccl_tune::bench
+
+#endif  // NCCL_TUNE_BENCH_BACKEND_CHOICE_H_

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one exchange between the ranks: what each is and where rank 0 is found.
+//
+// Threads: called by one thread. On an Error the step cannot go on; the caller prints it and aborts the session.
+#ifndef NCCL_TUNE_LAUNCHER_EXCHANGE_H_
+#define NCCL_TUNE_LAUNCHER_EXCHANGE_H_
+
+#include <chrono>
+#include <vector>
+
+#include "base/environment.h"
+#include "base/result.h"
+#include "launcher/entry.h"
+#include "pmix/session.h"
+#include "pmix/step.h"
+
+namespace nccl_tune::launcher {
+
+// The entries of all ranks, indexed by rank. Ranks other than 0 need rank 0's only and ask for no more, which keeps a
+// large step fast: their result has one element. kTimeout when a rank does not arrive within `deadline`; kNotFound
+// names the ranks that left no entry.
+base::Result<std::vector<Entry>> ExchangeEntries(pmix::Session& session, const pmix::Step& step,
+                                                 const base::Environment& environment,
+                                                 std::chrono::milliseconds deadline);
+
+}  // namespace nccl_tune::launcher
+
+#endif  // NCCL_TUNE_LAUNCHER_EXCHANGE_H_
