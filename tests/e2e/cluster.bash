@@ -23,10 +23,10 @@ remove_state() {
   rm -rf "$NCCL_TUNE_CLUSTER_DIR"
 }
 
-# The processes of our clusters: those started with MARK, and those with the state folder mounted, in any namespace.
+# The processes of a cluster: those started with MARK, and those with its state folder mounted, in any namespace.
 processes() {
-  { grep -lsz "^MARK=$NCCL_TUNE_CLUSTER_DIR\$" /proc/[0-9]*/environ
-    grep -ls "${NCCL_TUNE_CLUSTER_DIR##*/}" /proc/[0-9]*/mountinfo; } | cut -d/ -f3 | sort -un
+  { grep -lsz "^MARK=$NCCL_TUNE_CLUSTER_DIR/$1\$" /proc/[0-9]*/environ
+    grep -ls "${NCCL_TUNE_CLUSTER_DIR##*/}/$1 " /proc/[0-9]*/mountinfo; } | cut -d/ -f3 | sort -un
 }
 
 # What the host must have as many of before and after: mounts with our folder, links. Other clusters' are not on it.
@@ -35,10 +35,11 @@ host_things() {
   ip -o link | cut -d: -f2 | sort
 }
 
-# Network namespaces that live in processes of ours.
+# How many network namespaces of its own a cluster has.
 network_namespaces() {
   local pid
-  for pid in $(processes); do readlink "/proc/$pid/ns/net" || true; done | sort -u | grep -vcx "$(readlink /proc/self/ns/net)"
+  for pid in $(processes "$1"); do readlink "/proc/$pid/ns/net" || true; done | sort -u |
+    grep -vcx "$(readlink /proc/self/ns/net)"
 }
 
 # Waits until a command succeeds, at most 10 seconds.
@@ -50,24 +51,24 @@ eventually() {
   done
 }
 
-none_left() { [ -z "$(processes)" ]; }
+none_left() { [ -z "$(processes "$1")" ]; }
 
-# Nothing of our clusters runs, and the host has what it had when BEFORE was filled.
+# Nothing of a cluster runs, and the host has what it had when BEFORE was filled.
 nothing_left() {
-  eventually none_left
-  [ "$(network_namespaces)" = 0 ]
+  eventually none_left "$1"
+  [ "$(network_namespaces "$1")" = 0 ]
   diff <(echo "$BEFORE") <(host_things)
 }
 
 # Starts a cluster; further arguments go to `up`.
-up() { MARK=$NCCL_TUNE_CLUSTER_DIR "$CLUSTER" up --name "$@" 3>&-; }
+up() { MARK=$NCCL_TUNE_CLUSTER_DIR/$1 "$CLUSTER" up --name "$@" 3>&-; }
 
-# The head's init, and a node's, as the host counts processes.
+# The init of a cluster's head, and of one of its nodes, as the host counts processes.
 head_pid() { cut -d' ' -f1 "$NCCL_TUNE_CLUSTER_DIR/$1/head"; }
 node_pid() {
   local pid
-  for pid in $(processes); do
-    [ "$(cat "/proc/$pid/comm")" = "$1" ] && echo "$pid"
+  for pid in $(processes "$1"); do
+    [ "$(cat "/proc/$pid/comm")" = "$2" ] && echo "$pid"
   done
 }
 
@@ -75,7 +76,8 @@ node_pid() {
 up_until() {
   local name=$1 file=$2 signal=$3
   shift 3
-  MARK=$NCCL_TUNE_CLUSTER_DIR "$@" "$CLUSTER" up --name "$name" >/dev/null 2>&1 3>&- &
+  rm -rf "${NCCL_TUNE_CLUSTER_DIR:?}/$name" # else a file of a former cluster ends it too early
+  MARK=$NCCL_TUNE_CLUSTER_DIR/$name "$@" "$CLUSTER" up --name "$name" >/dev/null 2>&1 3>&- &
   local pid=$!
   eventually test -e "$NCCL_TUNE_CLUSTER_DIR/$name/$file"
   kill "-$signal" "$pid"

@@ -251,33 +251,39 @@ s.settimeout(9); print(s.accept()[1][0])'
   "$CLUSTER" down --name product
 }
 
-# From here on clusters die in all ways. The shared one goes first, so that whatever is left is a failure.
+# From here on clusters die in all ways.
+
+@test "the counting of what is left sees a cluster that is up" {
+  [ "$(processes shared | wc -l)" -ge 13 ]
+  [ "$(network_namespaces shared)" = 4 ]
+}
 
 @test "after a node's init is killed status shows it down, and down cleans" {
-  kill -9 "$(node_pid server2)"
-  lost() { shared status | grep -q '^server2 *down'; }
+  up maimed
+  kill -9 "$(node_pid maimed server2)"
+  lost() { "$CLUSTER" status --name maimed | grep -q '^server2 *down'; }
   eventually lost
-  shared status | grep -q '^server1 *idle'
-  run shared run --node server2 true
+  "$CLUSTER" status --name maimed | grep -q '^server1 *idle'
+  run "$CLUSTER" run --name maimed --node server2 true
   [ "$status" -eq 1 ]
   [[ $output == *"server2: it is down"* ]]
-  run shared down
+  run "$CLUSTER" down --name maimed
   [ "$status" -eq 0 ]
-  nothing_left
-  [ ! -e "$NCCL_TUNE_CLUSTER_DIR/shared" ]
+  nothing_left maimed
+  [ ! -e "$NCCL_TUNE_CLUSTER_DIR/maimed" ]
 }
 
 @test "killing the head's init ends all; the next up cleans what is stale" {
   up killed --nodes 2
   kill -9 "$(head_pid killed)"
-  nothing_left
+  nothing_left killed
   run "$CLUSTER" status --name killed
   [ "$status" -eq 1 ]
   [[ $output == *"a former one ended without"* ]]
   up killed --nodes 1
   [ "$("$CLUSTER" run --name killed sinfo -h -N -o %N)" = server1 ]
   "$CLUSTER" down --name killed
-  nothing_left
+  nothing_left killed
 }
 
 @test "Ctrl-C during up leaves nothing" {
@@ -285,7 +291,7 @@ s.settimeout(9); print(s.accept()[1][0])'
   for file in conf controller pids.json; do
     run up_until interrupted $file INT
     [ "$status" -eq 130 ]
-    nothing_left
+    nothing_left interrupted
     [ ! -e "$NCCL_TUNE_CLUSTER_DIR/interrupted" ]
   done
 }
@@ -295,7 +301,7 @@ s.settimeout(9); print(s.accept()[1][0])'
   for file in conf controller pids.json; do
     run up_until orphan $file KILL
     [ "$status" -eq 137 ]
-    nothing_left
+    nothing_left orphan
   done
   "$CLUSTER" down --name orphan
   [ ! -e "$NCCL_TUNE_CLUSTER_DIR/orphan" ]
@@ -303,7 +309,7 @@ s.settimeout(9); print(s.accept()[1][0])'
 
 @test "down while a cluster is being started stops it" {
   up_until_down() {
-    MARK=$NCCL_TUNE_CLUSTER_DIR "$CLUSTER" up --name race >/dev/null 2>&1 3>&- &
+    MARK=$NCCL_TUNE_CLUSTER_DIR/race "$CLUSTER" up --name race >/dev/null 2>&1 3>&- &
     local pid=$!
     eventually test -e "$NCCL_TUNE_CLUSTER_DIR/race/head"
     "$CLUSTER" down --name race
@@ -311,36 +317,36 @@ s.settimeout(9); print(s.accept()[1][0])'
   }
   run up_until_down
   [ "$status" -eq 1 ]
-  nothing_left
+  nothing_left race
   [ ! -e "$NCCL_TUNE_CLUSTER_DIR/race" ]
 }
 
 @test "a plain user has a cluster too" {
   as_plain_user
-  MARK=$NCCL_TUNE_CLUSTER_DIR "${PLAIN[@]}" "$CLUSTER" up --name plain 3>&-
+  MARK=$NCCL_TUNE_CLUSTER_DIR/plain "${PLAIN[@]}" "$CLUSTER" up --name plain 3>&-
   # shellcheck disable=SC2016
   [ "$("${PLAIN[@]}" "$CLUSTER" run --name plain srun -N3 --mpi=pmix --gpus-per-node=1 \
     sh -c 'echo $PMIX_RANK $CUDA_VISIBLE_DEVICES $(hostname)' | sort | xargs)" = "0 0 server1 1 0 server2 2 0 server3" ]
   run "${PLAIN[@]}" "$CLUSTER" run --name plain --user alice true
   [ "$status" -eq 2 ]
-  kill -9 "$(node_pid server3)"
+  kill -9 "$(node_pid plain server3)"
   "${PLAIN[@]}" "$CLUSTER" status --name plain | grep -q '^server3 *down'
   "${PLAIN[@]}" "$CLUSTER" down --name plain
-  nothing_left
+  nothing_left plain
   [ ! -e "$NCCL_TUNE_CLUSTER_DIR/plain" ]
 }
 
 @test "a plain user's cluster leaves nothing when its head or its up is killed" {
   as_plain_user
-  MARK=$NCCL_TUNE_CLUSTER_DIR "${PLAIN[@]}" "$CLUSTER" up --name plain --nodes 2 3>&-
+  MARK=$NCCL_TUNE_CLUSTER_DIR/plain "${PLAIN[@]}" "$CLUSTER" up --name plain --nodes 2 3>&-
   kill -9 "$(head_pid plain)"
-  nothing_left
+  nothing_left plain
   run up_until plain controller KILL "${PLAIN[@]}"
   [ "$status" -eq 137 ]
-  nothing_left
+  nothing_left plain
   run up_until plain pids.json INT "${PLAIN[@]}"
   [ "$status" -eq 130 ]
-  nothing_left
+  nothing_left plain
 }
 
 @test "where namespaces are refused up says so with exit status 3" {

@@ -171,7 +171,7 @@ def _bring_up(state: State, nodes: list[Node], plan: network.Plan, rootless: boo
 
 
 def run(state: State, nodes: list[Node], plan: network.Plan, rootless: bool, ends: Ends) -> None:
-    """Pid 1 of the head. Never returns."""
+    """Pid 1 of the head. Returns only when the cluster did not start; the process must end then, and all with it."""
     os.umask(0o022)
     os.chdir("/")
     linux.name_process("cluster-head")
