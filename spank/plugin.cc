@@ -144,11 +144,23 @@ void ShowExplanation(const NodePlan& plan, bool sets) {
   }
 }
 
+// What a plan of an outer step had set, by the job's environment.
+env::Environment OuterValues(const env::Environment& user) {
+  const auto text = user.find(env::kPlanVariable);
+  if (text == user.end()) return {};
+  auto outer = env::ParsePlan(text->second);
+  return outer.ok() ? std::move(outer).value().set : env::Environment{};
+}
+
 int UserInit(spank_t spank) {
   Context& context = TheContext();
   const auto user = JobEnvironment(spank);
   const Mode mode = ModeOfStep(user);
-  if (!mode.Active()) return 0;
+  if (!mode.Active()) {
+    // A step that says off inside a tuned one gets rid of what that one left it.
+    if (context.option) context.outer = OuterValues(user);
+    return 0;
+  }
   auto plan = MakeNodePlan(user, mode.explain, context.deadline);
   if (!plan.ok()) {
     slurm_spank_log("nccl-tune: %s; this node goes on with NCCL's own defaults", plan.error().ToString().c_str());
@@ -157,11 +169,7 @@ int UserInit(spank_t spank) {
   if (mode.explain) ShowExplanation(*plan, mode.set);
   slurm_info("nccl-tune: %s: %s", mode.set ? "set" : "dry run", plan->json.c_str());
   if (!mode.set) return 0;
-  const auto outer = user.find(env::kPlanVariable);
-  if (outer != user.end()) {
-    const auto parsed = env::ParsePlan(outer->second);
-    if (parsed.ok()) context.outer = parsed->set;
-  }
+  context.outer = OuterValues(user);
   context.plan = *std::move(plan);
   return 0;
 }
@@ -174,22 +182,33 @@ std::optional<std::string> TaskVariable(spank_t spank, const std::string& name) 
   return value;
 }
 
+// Takes away what an outer step of ours had set and nobody has changed since.
+void DropOuterValues(spank_t spank, const env::Environment& outer) {
+  if (outer.empty()) return;
+  for (const auto& [name, value] : outer) {
+    if (TaskVariable(spank, name) == value && spank_unsetenv(spank, name.c_str()) != ESPANK_SUCCESS) {
+      slurm_error("nccl-tune: could not unset %s", name.c_str());
+    }
+  }
+  if (spank_unsetenv(spank, env::kPlanVariable.data()) != ESPANK_SUCCESS) {
+    slurm_error("nccl-tune: could not unset %s", env::kPlanVariable.data());
+  }
+}
+
+void SetVariable(spank_t spank, const char* name, const std::string& value) {
+  if (spank_setenv(spank, name, value.c_str(), 1) != ESPANK_SUCCESS) slurm_error("nccl-tune: could not set %s", name);
+}
+
 // Memory only: this runs after a container plugin may have changed the file system under it.
 int TaskInit(spank_t spank) {
   const Context& context = TheContext();
+  DropOuterValues(spank, context.outer);
   if (!context.plan) return 0;
   for (const auto& [name, value] : context.plan->summary.set) {
-    const auto now = TaskVariable(spank, name);
-    const auto outer = context.outer.find(name);
-    const bool ours = outer != context.outer.end() && now == outer->second;
-    if (now && !ours) continue;  // set since user_init, by a container image say: not ours
-    if (spank_setenv(spank, name.c_str(), value.c_str(), 1) != ESPANK_SUCCESS) {
-      slurm_error("nccl-tune: could not set %s", name.c_str());
-    }
+    // One that is there was set since user_init, by a container image say: not ours.
+    if (!TaskVariable(spank, name)) SetVariable(spank, name.c_str(), value);
   }
-  if (spank_setenv(spank, env::kPlanVariable.data(), context.plan->json.c_str(), 1) != ESPANK_SUCCESS) {
-    slurm_error("nccl-tune: could not set %s", env::kPlanVariable.data());
-  }
+  SetVariable(spank, env::kPlanVariable.data(), context.plan->json);
   return 0;
 }
 

@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The command nccl-tune as a user types it: formats, exit statuses, and what it says about bad input.
+
+bats_require_minimum_version 1.5.0
+load cluster
+
+TUNE=$CLONE/bazel-bin/cli/nccl-tune
+HOST=$CLONE/tests/hosts/server1.capture
+
+setup_file() {
+  make_state
+  up cli --nodes 1
+}
+
+teardown_file() {
+  remove_state
+}
+
+node_run() { "$CLUSTER" run --name cli --node server1 "$@" 3>&-; }
+
+@test "env in its three formats" {
+  run -0 "$TUNE" env --host "$HOST"
+  [ "$output" = "NCCL_IB_GID_INDEX=3
+NCCL_IB_HCA='=mlx5_1:1'
+NCCL_SOCKET_IFNAME='=ens11f1'" ]
+  run -0 "$TUNE" env --host "$HOST" --format conf
+  [ "$output" = "NCCL_IB_GID_INDEX=3
+NCCL_IB_HCA==mlx5_1:1
+NCCL_SOCKET_IFNAME==ens11f1" ]
+  run -0 "$TUNE" env --host "$HOST" --format json
+  [ "$(/usr/bin/python3 -c 'import json,sys; print(sorted(json.load(sys.stdin).items()))' <<<"$output")" = \
+    "[('NCCL_IB_GID_INDEX', '3'), ('NCCL_IB_HCA', '=mlx5_1:1'), ('NCCL_SOCKET_IFNAME', '=ens11f1')]" ]
+}
+
+@test "the shell takes what env prints" {
+  eval "$("$TUNE" env --host "$HOST")"
+  [ "$NCCL_IB_HCA $NCCL_SOCKET_IFNAME" = "=mlx5_1:1 =ens11f1" ]
+}
+
+@test "explain and facts are text within 80 columns, and JSON" {
+  for command in explain facts; do
+    run -0 "$TUNE" "$command" --host "$HOST"
+    [ -z "$(awk 'length > 80 && $0 !~ /^ *[^ ]+$/' <<<"$output")" ]
+    run -0 "$TUNE" "$command" --host "$HOST" --format json
+    /usr/bin/python3 -m json.tool <<<"$output" >/dev/null
+  done
+}
+
+@test "a node's own capture gives the node's own plan, and names nobody" {
+  node_run nccl-tune capture /tmp/own.capture
+  node_run cat /tmp/own.capture >"$BATS_TEST_TMPDIR/own.capture"
+  local live
+  live=$(node_run nccl-tune env)
+  [ "$("$TUNE" env --host "$BATS_TEST_TMPDIR/own.capture")" = "$live" ]
+  # Neither the node's MAC addresses nor its name nor its firmware's GUIDs.
+  local mac
+  for mac in $(node_run cat /sys/class/net/ens11f1/address /sys/class/net/eno1/address); do
+    run ! grep -i "$mac" "$BATS_TEST_TMPDIR/own.capture"
+  done
+  run ! grep -i server1 "$BATS_TEST_TMPDIR/own.capture"
+}
+
+@test "bad usage: exit status 2, the word and what is valid" {
+  run -2 "$TUNE"
+  [[ $output == *"no command"*"expected facts, env, explain or capture"* ]]
+  run -2 "$TUNE" tune
+  [[ $output == *'unknown command: got "tune"'* ]]
+  run -2 "$TUNE" env --hots x
+  [[ $output == *'unknown option: got "--hots"'* ]]
+  run -2 "$TUNE" env --format yaml
+  [[ $output == *'got "yaml", expected shell|json|conf'* ]]
+}
+
+@test "a machine that cannot be read: exit status 1, what and where" {
+  run -1 "$TUNE" env --root /nonexistent
+  [[ $output == *"/nonexistent"*"No such file"* ]]
+  run -1 "$TUNE" env --root "$BATS_TEST_TMPDIR"
+  [[ $output == *"no machine here"* ]]
+  run -1 "$TUNE" env --host /nonexistent/capture
+  [[ $output == *"/nonexistent"* ]]
+  run -1 "$TUNE" env --host /etc/passwd
+  [[ $output == *"/etc/passwd:1: not a capture"*'expected "nccl-tune-capture 1"'* ]]
+  : >"$BATS_TEST_TMPDIR/empty"
+  run -1 "$TUNE" explain --host "$BATS_TEST_TMPDIR/empty"
+  [[ $output == *"empty capture"* ]]
+  head -c 100000 /dev/urandom >"$BATS_TEST_TMPDIR/binary"
+  run -1 "$TUNE" facts --host "$BATS_TEST_TMPDIR/binary"
+  [[ $output == *"nccl-tune: "* ]]
+  sed 's/= 4: ACTIVE/~ 4: ACTIVE/' "$HOST" >"$BATS_TEST_TMPDIR/broken"
+  run -1 "$TUNE" facts --host "$BATS_TEST_TMPDIR/broken"
+  [[ $output =~ broken:[0-9]+:\ unknown\ operator ]]
+}
+
+@test "capture does not lose an old file when it cannot write" {
+  run -1 "$TUNE" capture /nonexistent/file --host "$HOST"
+  [[ $output == *"/nonexistent/file: cannot write"* ]]
+  [ ! -e /nonexistent ]
+  echo old >"$BATS_TEST_TMPDIR/old"
+  run -1 "$TUNE" capture "$BATS_TEST_TMPDIR/old" --host /etc/passwd
+  [ "$(cat "$BATS_TEST_TMPDIR/old")" = old ]
+}
+
+@test "output that cannot be written is an error" {
+  [ -e /dev/full ] || skip "no /dev/full"
+  run -1 bash -c "'$TUNE' explain --host '$HOST' >/dev/full"
+  [[ $output == *"cannot write to standard output"* ]]
+}
