@@ -32,6 +32,9 @@ Result<T> ParseInteger(std::string_view text, int base = 10) {
   return value;
 }
 
+// Decimal int, as a plain function to pass on.
+inline Result<int> ParseInt(std::string_view text) { return ParseInteger<int>(text); }
+
 // "0x1f" or "31"; sysfs writes both.
 Result<std::uint64_t> ParseHexOrDecimal(std::string_view text);
 

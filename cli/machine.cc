@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/machine.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "hw/capture_tree.h"
+#include "hw/directory_tree.h"
+#include "hw/local_address.h"
+
+namespace nccl_tune::cli {
+namespace {
+
+using base::Result;
+
+// A file of the user's by its path, through the same bounded reader as every other file.
+Result<std::string> ReadUserFile(const std::string& path) {
+  constexpr std::size_t kLimit = 8 << 20;
+  const auto slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  NCCL_TUNE_ASSIGN_OR_RETURN(tree, hw::DirectoryTree::Open(folder));
+  auto text = tree->Read(path.substr(slash == std::string::npos ? 0 : slash + 1), kLimit);
+  if (text.ok()) return text;
+  base::Error error = text.error();
+  error.where = path;
+  return error;
+}
+
+Result<Machine> OpenCapture(const Options& options) {
+  Machine out;
+  NCCL_TUNE_ASSIGN_OR_RETURN(text, ReadUserFile(*options.host));
+  NCCL_TUNE_ASSIGN_OR_RETURN(capture, hw::ParseCapture(text, *options.host));
+  const auto header = [&](const char* key) {
+    const auto found = capture.header.find(key);
+    return found == capture.header.end() ? std::string() : found->second;
+  };
+  out.name = header("name");
+  const std::string address = header("node-addr");
+  if (!address.empty()) {
+    auto parsed = facts::ParseIpAddress(address);
+    if (!parsed.ok()) {
+      base::Error error = parsed.error();
+      error.where = *options.host + ": node-addr";
+      return error;
+    }
+    out.node_addr = *parsed;
+  }
+  out.tree = std::make_unique<hw::CaptureTree>(std::move(capture));
+  return out;
+}
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "";
+  return name.data();
+}
+
+}  // namespace
+
+Result<Machine> OpenMachine(const Options& options) {
+  Machine out;
+  if (options.host) {
+    NCCL_TUNE_ASSIGN_OR_RETURN(opened, OpenCapture(options));
+    out = std::move(opened);
+  } else {
+    out.live = !options.root;
+    NCCL_TUNE_ASSIGN_OR_RETURN(tree, hw::DirectoryTree::Open(options.root.value_or("/")));
+    out.tree = std::move(tree);
+    if (out.live) out.name = HostName();
+  }
+  out.ip = out.live ? hw::ReadLiveIp(*out.tree, &out.notes) : hw::ReadIpFiles(*out.tree, &out.notes);
+  if (options.node_addr_given) {
+    out.node_addr = options.node_addr;
+  } else if (out.live) {
+    out.node_addr = hw::FindNodeAddress(out.name, out.ip.interfaces);
+  }
+  return out;
+}
+
+}  // namespace nccl_tune::cli

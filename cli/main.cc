@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// nccl-tune: the command. Parses, calls, prints; decides nothing.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/version.h"
+#include "cli/machine.h"
+#include "cli/options.h"
+#include "core/env/plan.h"
+#include "core/facts/node.h"
+#include "core/policy/decide.h"
+#include "hw/capture_tree.h"
+#include "hw/gather.h"
+#include "hw/read_node.h"
+#include "report/explain.h"
+#include "report/facts_text.h"
+
+namespace nccl_tune::cli {
+namespace {
+
+using base::Result;
+using base::Status;
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+// What the caller has set: NCCL's variables and an outer step's plan. Only on this machine: another machine's job would
+// not have this shell's environment.
+env::Environment UserEnvironment(const Machine& machine) {
+  env::Environment out;
+  if (!machine.live) return out;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos || !text.starts_with("NCCL_")) continue;
+    out.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return out;
+}
+
+std::string RenderEnv(const env::Plan& plan, Format format) {
+  const auto values = env::ValuesOf(plan);
+  if (format == Format::kJson) return report::EnvJson(values);
+  return format == Format::kConf ? report::EnvConf(values) : report::EnvShell(values);
+}
+
+Result<std::string> Render(const Options& options) {
+  NCCL_TUNE_ASSIGN_OR_RETURN(machine, OpenMachine(options));
+  NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(*machine.tree, machine.ip, machine.node_addr));
+  node.notes.insert(node.notes.begin(), machine.notes.begin(), machine.notes.end());
+  if (options.command == Command::kFacts) {
+    return options.format == Format::kJson ? report::FactsJson(node) : report::FactsText(node);
+  }
+  const auto situation = policy::Assess(node);
+  const auto plan = env::MakePlan(machine.name, situation, UserEnvironment(machine));
+  if (options.command == Command::kEnv) return RenderEnv(plan, options.format);
+  return options.format == Format::kJson ? report::ExplainJson(plan, node.notes) : report::ExplainText(plan, node.notes);
+}
+
+// Writes beside and renames, so that a full disk leaves no half capture and an old one stays whole.
+Status WriteWhole(const std::string& path, const std::string& text) {
+  const std::string beside = path + ".new";
+  std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (out.fail() || std::rename(beside.c_str(), path.c_str()) != 0) {
+    const base::Error error{.code = base::Code::kForbidden,
+                            .what = "cannot write: " + std::generic_category().message(errno),
+                            .where = path,
+                            .hint = "Name a file in a folder that you may write to"};
+    std::remove(beside.c_str());
+    return error;
+  }
+  return base::Ok();
+}
+
+Status Capture(const Options& options) {
+  NCCL_TUNE_ASSIGN_OR_RETURN(machine, OpenMachine(options));
+  NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(*machine.tree, machine.ip, machine.node_addr));
+  return WriteWhole(options.output, hw::WriteCapture(hw::Gather(*machine.tree, machine.ip, node.address)));
+}
+
+int Report(const base::Error& error, int status) {
+  std::cerr << "nccl-tune: " << error.ToString() << '\n';
+  return status;
+}
+
+int Run(const std::vector<std::string>& words) {
+  const auto options = ParseOptions(words);
+  if (!options.ok()) return Report(options.error(), kUsage);
+  if (options->command == Command::kHelp) {
+    std::cout << HelpText();
+  } else if (options->command == Command::kVersion) {
+    std::cout << "nccl-tune " << base::kVersion << '\n';
+  } else if (options->command == Command::kCapture) {
+    const auto done = Capture(*options);
+    if (!done.ok()) return Report(done.error(), kFailed);
+  } else {
+    const auto text = Render(*options);
+    if (!text.ok()) return Report(text.error(), kFailed);
+    std::cout << *text;
+  }
+  std::cout.flush();
+  if (std::cout.fail()) {
+    return Report({.code = base::Code::kUnreadable, .what = "cannot write to standard output"}, kFailed);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace nccl_tune::cli
+
+int main(int argc, char** argv) { return nccl_tune::cli::Run({argv + 1, argv + argc}); }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decisions and the user's environment in, plan out: what is set, what the user has set already and keeps, what stays
+// unset. Also the compact form that travels in NCCL_TUNE_PLAN (docs/formats.md).
+//
+// The user's value always wins. A variable counts as ours, and may be computed again, only when NCCL_TUNE_PLAN of an
+// outer step records exactly that value.
+#ifndef NCCL_TUNE_CORE_ENV_PLAN_H_
+#define NCCL_TUNE_CORE_ENV_PLAN_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "core/env/environment.h"
+#include "core/policy/decide.h"
+#include "core/policy/decision.h"
+
+namespace nccl_tune::env {
+
+inline constexpr std::string_view kPlanVariable = "NCCL_TUNE_PLAN";
+inline constexpr std::size_t kPlanLimit = 8 << 10;  // bytes of NCCL_TUNE_PLAN
+
+enum class Action {
+  kSet,      // we set it
+  kKeep,     // the user has set it
+  kUnset,    // nobody has, and it is right that way
+  kYielded,  // we would, but something that the user set rules it out; `yielded_to` says what
+};
+
+struct Setting {
+  policy::Decision decision;
+  Action action = Action::kUnset;
+  std::string user_value;  // with kKeep
+  std::string yielded_to;  // with kYielded, one clause
+};
+
+struct PlanPort {
+  std::string hca;
+  int port = 0;
+  std::string link;  // "Ethernet" or "InfiniBand"
+  std::optional<double> gbps;
+  std::optional<std::string> netdev;
+  std::optional<int> gid;
+
+  bool operator==(const PlanPort&) const = default;
+};
+
+struct Plan {
+  std::string node;  // host name; empty: not known
+  std::vector<Setting> settings;
+  std::vector<PlanPort> ports;
+  std::optional<std::string> interface;  // bootstrap
+  std::optional<std::string> address;    // its first routable address
+};
+
+Plan MakePlan(const std::string& node, const policy::Situation& situation, const Environment& user);
+
+// NAME to value of what the plan sets, without NCCL_TUNE_PLAN itself.
+Environment ValuesOf(const Plan& plan);
+
+// At most kPlanLimit bytes: reasons are dropped first. Fails (kInternal) when the values alone are longer.
+base::Result<std::string> PlanToJson(const Plan& plan);
+
+// What NCCL_TUNE_PLAN holds. Unknown members are skipped.
+struct PlanSummary {
+  std::string node;
+  Environment set;
+  Environment kept;
+  std::vector<PlanPort> ports;
+  std::optional<std::string> interface;
+  std::optional<std::string> address;
+};
+base::Result<PlanSummary> ParsePlan(std::string_view text);
+
+}  // namespace nccl_tune::env
+
+#endif  // NCCL_TUNE_CORE_ENV_PLAN_H_

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/policy/choose_gid.h"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+namespace nccl_tune::policy {
+namespace {
+
+bool HasAddress(const facts::Netdev& netdev, const facts::IpAddress& address) {
+  return std::any_of(netdev.addresses.begin(), netdev.addresses.end(),
+                     [&](const facts::InterfaceAddress& a) { return a.prefix.address == address; });
+}
+
+// The interface in this namespace that the entry belongs to; null: another namespace's. Where the kernel does not tell
+// the interface, the address itself does.
+const facts::Netdev* OwnerOf(const facts::Node& node, const facts::Gid& gid) {
+  if (gid.netdev) return node.FindNetdev(*gid.netdev);
+  const auto found = std::find_if(node.netdevs.begin(), node.netdevs.end(),
+                                  [&](const facts::Netdev& n) { return HasAddress(n, gid.address); });
+  return found == node.netdevs.end() ? nullptr : &*found;
+}
+
+struct Tally {
+  int version1 = 0;
+  int unroutable = 0;
+  int foreign = 0;
+  int down = 0;
+};
+
+std::string Missing(const facts::IbPort& port, const Tally& tally) {
+  if (port.gids.empty()) return "its GID table is empty in this network namespace";
+  if (tally.down > 0) return "the interface of its only routable RoCE v2 GID is down";
+  if (tally.foreign > 0) return "its routable GIDs belong to another network namespace";
+  if (tally.version1 > 0) return "it has a routable GID for RoCE v1 only, none for RoCE v2";
+  return "it has link-local GIDs only, which do not leave the link: its interface has no address";
+}
+
+}  // namespace
+
+base::Result<const facts::Gid*> ChooseGid(const facts::Node& node, const facts::IbPort& port) {
+  using Rank = std::tuple<bool, bool, int>;  // IPv6, not the port's own interface, index: lowest first
+  const facts::Gid* best = nullptr;
+  Rank best_rank;
+  Tally tally;
+  for (const auto& gid : port.gids) {
+    if (!gid.address.IsRoutable()) {
+      ++tally.unroutable;
+      continue;
+    }
+    if (gid.version != facts::RoceVersion::kV2) {
+      ++tally.version1;
+      continue;
+    }
+    const facts::Netdev* owner = OwnerOf(node, gid);
+    if (owner == nullptr || !owner->running) {
+      ++(owner == nullptr ? tally.foreign : tally.down);
+      continue;
+    }
+    const Rank rank{!gid.address.IsV4(), owner->name != port.netdev, gid.index};
+    if (best == nullptr || rank < best_rank) {
+      best = &gid;
+      best_rank = rank;
+    }
+  }
+  if (best == nullptr) return base::Error{.code = base::Code::kNotFound, .what = Missing(port, tally)};
+  return best;
+}
+
+}  // namespace nccl_tune::policy

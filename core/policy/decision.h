@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the policy says about one variable: a value or "leave it unset", always with a reason and with what it rests on.
+#ifndef NCCL_TUNE_CORE_POLICY_DECISION_H_
+#define NCCL_TUNE_CORE_POLICY_DECISION_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nccl_tune::policy {
+
+// A fact that a decision rests on, as the reader would find it: a path below the root (or the name of an interface) and
+// the value there.
+struct Evidence {
+  std::string where;
+  std::string value;
+};
+
+// Something that was considered and not taken.
+struct Rejection {
+  std::string what;
+  std::string why;
+};
+
+struct Decision {
+  std::string variable;
+  std::optional<std::string> value;  // absent: leave unset
+  std::string reason;                // one sentence, without full stop
+  std::vector<Evidence> evidence;
+  std::vector<Rejection> rejected;
+};
+
+}  // namespace nccl_tune::policy
+
+#endif  // NCCL_TUNE_CORE_POLICY_DECISION_H_

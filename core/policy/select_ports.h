@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which RDMA ports are the node's rails, and why the others are not.
+#ifndef NCCL_TUNE_CORE_POLICY_SELECT_PORTS_H_
+#define NCCL_TUNE_CORE_POLICY_SELECT_PORTS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/facts/node.h"
+#include "core/policy/decision.h"
+
+namespace nccl_tune::policy {
+
+// A port of a node. Points into the facts it was made from, which must outlive it.
+struct PortRef {
+  const facts::Hca* hca = nullptr;
+  const facts::IbPort* port = nullptr;
+  const facts::Gid* gid = nullptr;  // the right one on Ethernet, null on InfiniBand
+
+  std::string Name() const;  // "mlx5_1:1"
+  bool IsEthernet() const { return port->link_layer == facts::LinkLayer::kEthernet; }
+  double Gbps() const { return port->rate ? port->rate->value : 0; }
+};
+
+struct PortSelection {
+  std::vector<PortRef> ports;  // in the facts' order
+  std::vector<Rejection> rejected;
+  std::string reason;        // why these, or why none
+  bool needs_plugin = false;  // an EFA device is there: its own NCCL plugin carries the traffic
+  bool has_trap = false;      // a rejected port would be taken by NCCL's own defaults
+};
+
+PortSelection SelectPorts(const facts::Node& node);
+
+}  // namespace nccl_tune::policy
+
+#endif  // NCCL_TUNE_CORE_POLICY_SELECT_PORTS_H_

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Addresses, link kinds and routes: what sysfs does not hold. From the JSON of `ip -j addr` and `ip -j route` for trees
+// and captures, from the kernel itself on a live machine.
+#ifndef NCCL_TUNE_HW_IP_FACTS_H_
+#define NCCL_TUNE_HW_IP_FACTS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "core/facts/node.h"
+#include "hw/tree.h"
+
+namespace nccl_tune::hw {
+
+struct InterfaceFacts {
+  std::string name;
+  int ifindex = 0;
+  std::optional<bool> up;       // IFF_UP
+  std::string kind;             // "bond", "vlan", "veth"...; empty: a physical device, or not known
+  std::string link_type;        // "ether", "loopback", "infiniband"; empty: not known
+  std::optional<std::string> master;
+  std::vector<facts::InterfaceAddress> addresses;
+};
+
+struct IpFacts {
+  std::vector<InterfaceFacts> interfaces;  // in the order given, which is the kernel's
+  std::vector<facts::Route> routes;
+};
+
+// `ip -j addr` and `ip -j route`. Fails when the text is not such JSON; entries that make no sense are noted.
+base::Result<std::vector<InterfaceFacts>> ParseIpAddr(std::string_view text, std::vector<facts::Note>* notes);
+base::Result<std::vector<facts::Route>> ParseIpRoute(std::string_view text, std::vector<facts::Note>* notes);
+
+// The two files at the top of `tree`. A missing or broken one is noted; the rest goes on without it.
+IpFacts ReadIpFiles(const Tree& tree, std::vector<facts::Note>* notes);
+
+// This process's network namespace: getifaddrs, and the route tables of procfs below `tree`.
+IpFacts ReadLiveIp(const Tree& tree, std::vector<facts::Note>* notes);
+
+// Facts back to the JSON that ParseIpAddr and ParseIpRoute read: what `ip -j` would print of them, as far as we know it.
+std::string WriteIpAddr(const std::vector<InterfaceFacts>& interfaces);
+std::string WriteIpRoute(const std::vector<facts::Route>& routes);
+
+// Rows of proc/net/route and proc/net/ipv6_route.
+std::vector<facts::Route> ParseProcRoute(std::string_view text, std::vector<facts::Note>* notes);
+std::vector<facts::Route> ParseProcIpv6Route(std::string_view text, std::vector<facts::Note>* notes);
+
+}  // namespace nccl_tune::hw
+
+#endif  // NCCL_TUNE_HW_IP_FACTS_H_

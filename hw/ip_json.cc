@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The JSON side of IpFacts.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/parse_number.h"
+#include "hw/ip_facts.h"
+
+namespace nccl_tune::hw {
+namespace {
+
+using base::Code;
+using base::Error;
+using base::Json;
+using base::Result;
+using Notes = std::vector<facts::Note>;
+
+constexpr std::size_t kFileLimit = 8 << 20;
+
+Result<Json> ParseArray(std::string_view text, std::string_view command) {
+  NCCL_TUNE_ASSIGN_OR_RETURN(json, base::ParseJson(text));
+  if (!json.is_array()) {
+    return Error{.code = Code::kInvalidInput,
+                 .what = "not a JSON array",
+                 .seen = std::string(text.substr(0, 40)),
+                 .expected = "what " + std::string(command) + " prints"};
+  }
+  return json;
+}
+
+Result<facts::InterfaceAddress> ReadAddress(const Json& entry) {
+  const auto local = base::GetString(entry, "local");
+  const auto length = base::GetInteger(entry, "prefixlen");
+  if (!local || !length) return Error{.code = Code::kInvalidInput, .what = "address without local or prefixlen"};
+  NCCL_TUNE_ASSIGN_OR_RETURN(address, facts::ParseIpAddress(*local));
+  NCCL_TUNE_ASSIGN_OR_RETURN(prefix, facts::MakePrefix(address, *length));
+  return facts::InterfaceAddress{.prefix = prefix, .link_scope = base::GetString(entry, "scope") == "link"};
+}
+
+bool HasFlag(const Json& entry, std::string_view flag) {
+  const Json& flags = base::GetMember(entry, "flags");
+  return std::any_of(flags.begin(), flags.end(), [&](const Json& f) { return f.is_string() && f == std::string(flag); });
+}
+
+InterfaceFacts ReadInterface(const Json& entry, const std::string& name, Notes* notes) {
+  InterfaceFacts out;
+  out.name = name;
+  const auto index = base::GetInteger(entry, "ifindex").value_or(0);
+  out.ifindex = index > 0 && index <= std::numeric_limits<int>::max() ? static_cast<int>(index) : 0;
+  if (base::GetMember(entry, "flags").is_array()) out.up = HasFlag(entry, "UP");
+  out.kind = base::GetString(base::GetMember(entry, "linkinfo"), "info_kind").value_or("");
+  out.link_type = base::GetString(entry, "link_type").value_or("");
+  out.master = base::GetString(entry, "master");
+  for (const Json& item : base::GetMember(entry, "addr_info")) {
+    auto address = ReadAddress(item);
+    if (address.ok()) {
+      out.addresses.push_back(*address);
+    } else {
+      notes->push_back({.where = "ip-addr.json: " + base::Printable(name), .what = address.error().ToString()});
+    }
+  }
+  return out;
+}
+
+Result<facts::Route> ReadRoute(const Json& entry) {
+  facts::Route out;
+  const auto interface = base::GetString(entry, "dev");
+  if (!interface) return Error{.code = Code::kInvalidInput, .what = "route without dev"};
+  out.interface = *interface;
+  const auto metric = base::GetInteger(entry, "metric").value_or(0);
+  out.metric = static_cast<std::uint32_t>(std::clamp<std::int64_t>(metric, 0, std::numeric_limits<std::uint32_t>::max()));
+  const std::string text = base::GetString(entry, "dst").value_or("");
+  if (text == "default") return out;
+  const auto slash = text.find('/');
+  NCCL_TUNE_ASSIGN_OR_RETURN(address, facts::ParseIpAddress(text.substr(0, slash)));
+  auto length = Result<std::int64_t>(address.IsV4() ? 32 : 128);
+  if (slash != std::string::npos) length = base::ParseInteger<std::int64_t>(std::string_view(text).substr(slash + 1));
+  if (!length.ok()) return length.error();
+  NCCL_TUNE_ASSIGN_OR_RETURN(prefix, facts::MakePrefix(address, *length));
+  out.destination = prefix;
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<InterfaceFacts>> ParseIpAddr(std::string_view text, Notes* notes) {
+  NCCL_TUNE_ASSIGN_OR_RETURN(json, ParseArray(text, "ip -j addr"));
+  std::vector<InterfaceFacts> out;
+  for (const Json& entry : json) {
+    const auto name = base::GetString(entry, "ifname");
+    if (name && !name->empty()) {
+      out.push_back(ReadInterface(entry, *name, notes));
+    } else if (!entry.empty()) {  // ip prints {} for what it filtered
+      notes->push_back({.where = "ip-addr.json", .what = "entry without ifname"});
+    }
+  }
+  return out;
+}
+
+Result<std::vector<facts::Route>> ParseIpRoute(std::string_view text, Notes* notes) {
+  NCCL_TUNE_ASSIGN_OR_RETURN(json, ParseArray(text, "ip -j route"));
+  std::vector<facts::Route> out;
+  for (const Json& entry : json) {
+    auto route = ReadRoute(entry);
+    if (route.ok()) {
+      out.push_back(*route);
+    } else {
+      notes->push_back({.where = "ip-route.json", .what = route.error().ToString()});
+    }
+  }
+  return out;
+}
+
+IpFacts ReadIpFiles(const Tree& tree, Notes* notes) {
+  IpFacts out;
+  const auto note = [notes](const char* file, const Error& error) {
+    notes->push_back({.where = file, .what = error.what + (error.seen.empty() ? "" : ": \"" + base::Printable(error.seen) + "\"")});
+  };
+  const auto addr = tree.Read("ip-addr.json", kFileLimit);
+  if (!addr.ok()) {
+    note("ip-addr.json", addr.error());
+  } else {
+    auto parsed = ParseIpAddr(*addr, notes);
+    if (parsed.ok()) out.interfaces = std::move(parsed).value();
+    else note("ip-addr.json", parsed.error());
+  }
+  const auto route = tree.Read("ip-route.json", kFileLimit);
+  if (!route.ok()) {
+    note("ip-route.json", route.error());
+  } else {
+    auto parsed = ParseIpRoute(*route, notes);
+    if (parsed.ok()) out.routes = std::move(parsed).value();
+    else note("ip-route.json", parsed.error());
+  }
+  return out;
+}
+
+std::string WriteIpAddr(const std::vector<InterfaceFacts>& interfaces) {
+  Json out = Json::array();
+  for (const auto& i : interfaces) {
+    Json entry;
+    entry["ifindex"] = i.ifindex;
+    entry["ifname"] = i.name;
+    entry["flags"] = i.up.value_or(false) ? Json::array({"UP"}) : Json::array();
+    if (!i.link_type.empty()) entry["link_type"] = i.link_type;
+    if (!i.kind.empty()) entry["linkinfo"]["info_kind"] = i.kind;
+    if (i.master) entry["master"] = *i.master;
+    entry["addr_info"] = Json::array();
+    for (const auto& a : i.addresses) {
+      entry["addr_info"].push_back({{"family", a.prefix.address.IsV4() ? "inet" : "inet6"},
+                                    {"local", a.prefix.address.ToString()},
+                                    {"prefixlen", a.prefix.length},
+                                    {"scope", a.link_scope ? "link" : "global"}});
+    }
+    out.push_back(std::move(entry));
+  }
+  return base::DumpJson(out, 1);
+}
+
+std::string WriteIpRoute(const std::vector<facts::Route>& routes) {
+  Json out = Json::array();
+  for (const auto& r : routes) {
+    Json entry;
+    entry["dst"] = r.destination ? r.destination->ToString() : "default";
+    entry["dev"] = r.interface;
+    if (r.metric != 0) entry["metric"] = r.metric;
+    entry["flags"] = Json::array();
+    out.push_back(std::move(entry));
+  }
+  return base::DumpJson(out, 1);
+}
+
+}  // namespace nccl_tune::hw

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one seam to the operating system: a tree of files below a root. A real directory, or a capture in memory, so that
+// every reader above it runs the same on a machine that nobody has at hand.
+//
+// Paths are relative to the root, without leading slash: "sys/class/net/eth0/mtu". Links are followed and never leave
+// the root. Threads: one tree, one thread.
+#ifndef NCCL_TUNE_HW_TREE_H_
+#define NCCL_TUNE_HW_TREE_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "core/facts/node.h"
+
+namespace nccl_tune::hw {
+
+class Tree {
+ public:
+  static constexpr std::size_t kAttributeLimit = 64 << 10;
+
+  virtual ~Tree() = default;
+
+  // The file's bytes. Absent (kNotFound), forbidden (kForbidden) and failing to read, blocking or longer than `limit`
+  // (kUnreadable) are three answers; the caller decides what each costs.
+  virtual base::Result<std::string> Read(std::string_view path, std::size_t limit) const = 0;
+  base::Result<std::string> Read(std::string_view path) const { return Read(path, kAttributeLimit); }
+
+  // Names in a folder, sorted by bytes.
+  virtual base::Result<std::vector<std::string>> List(std::string_view path) const = 0;
+
+  // The path with every link followed, relative to the root.
+  virtual base::Result<std::string> Resolve(std::string_view path) const = 0;
+
+  // Whether the job's user could open the device node for reading and writing. Never opens it.
+  virtual facts::Openable CheckOpenable(std::string_view path) const = 0;
+
+  bool Exists(std::string_view path) const { return Resolve(path).ok(); }
+};
+
+}  // namespace nccl_tune::hw
+
+#endif  // NCCL_TUNE_HW_TREE_H_

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/explain.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/json.h"
+#include "report/wrap.h"
+
+namespace nccl_tune::report {
+namespace {
+
+using base::Json;
+using env::Action;
+using env::Setting;
+
+constexpr std::size_t kLabel = 10;  // column of the text under a variable
+
+std::string ShownValue(const Setting& setting) {
+  switch (setting.action) {
+    case Action::kSet:
+      return *setting.decision.value;
+    case Action::kKeep:
+      return setting.user_value + "   (yours, kept)";
+    case Action::kYielded:
+      return "(left unset)";
+    case Action::kUnset:
+      return "(unset)";
+  }
+  return "";
+}
+
+std::string ActionName(Action action) {
+  switch (action) {
+    case Action::kSet:
+      return "set";
+    case Action::kKeep:
+      return "kept";
+    case Action::kYielded:
+      return "yielded";
+    case Action::kUnset:
+      return "unset";
+  }
+  return "";
+}
+
+std::string WhyText(const Setting& setting) {
+  if (setting.action == Action::kYielded) return setting.yielded_to;
+  if (setting.action != Action::kKeep) return setting.decision.reason;
+  if (!setting.decision.value) return "your value wins; we would leave it unset: " + setting.decision.reason;
+  if (*setting.decision.value == setting.user_value) return "your value wins, and it is ours too: " + setting.decision.reason;
+  return "your value wins; ours would be " + *setting.decision.value + ": " + setting.decision.reason;
+}
+
+// Rejections that share their reason on one line: twelve dead ports are one thing to read.
+std::string RejectedText(const std::vector<policy::Rejection>& rejected) {
+  std::vector<std::pair<std::string, std::string>> grouped;  // why, names
+  for (const auto& r : rejected) {
+    const auto found = std::find_if(grouped.begin(), grouped.end(), [&](const auto& g) { return g.first == r.why; });
+    if (found == grouped.end()) grouped.emplace_back(r.why, r.what);
+    else found->second += ", " + r.what;
+  }
+  std::string out;
+  for (const auto& [why, names] : grouped) out += Wrap("    not", kLabel, names + ": " + why);
+  return out;
+}
+
+Json RejectedJson(const std::vector<policy::Rejection>& rejected) {
+  Json out = Json::array();
+  for (const auto& r : rejected) out.push_back({{"what", r.what}, {"why", r.why}});
+  return out;
+}
+
+Json SettingJson(const Setting& setting) {
+  Json out;
+  out["variable"] = setting.decision.variable;
+  out["action"] = ActionName(setting.action);
+  out["value"] = setting.decision.value ? Json(*setting.decision.value) : Json();
+  if (setting.action == Action::kKeep) out["user_value"] = setting.user_value;
+  if (setting.action == Action::kYielded) out["yielded_to"] = setting.yielded_to;
+  out["reason"] = setting.decision.reason;
+  out["evidence"] = Json::array();
+  for (const auto& e : setting.decision.evidence) out["evidence"].push_back({{"where", e.where}, {"value", e.value}});
+  out["rejected"] = RejectedJson(setting.decision.rejected);
+  return out;
+}
+
+// Plain words need no quotes in a shell; "=mlx5_1:1" does not either, but zsh expands a leading "=".
+std::string ShellQuote(const std::string& value) {
+  const bool plain = !value.empty() && value.front() != '=' && value.front() != '~' &&
+                     value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.,:/=+@%") ==
+                         std::string::npos;
+  if (plain) return value;
+  std::string out = "'";
+  for (const char c : value) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+std::string ExplainText(const env::Plan& plan, const std::vector<facts::Note>& notes) {
+  std::string out;
+  if (!plan.node.empty()) out += base::Printable(plan.node) + "\n";
+  for (const auto& setting : plan.settings) {
+    out += Wrap(setting.decision.variable, 20, ShownValue(setting));
+    out += Wrap("    why", kLabel, WhyText(setting));
+    for (const auto& e : setting.decision.evidence) out += Wrap("    from", kLabel, e.where + " = " + e.value);
+    out += RejectedText(setting.decision.rejected);
+  }
+  if (!notes.empty()) out += "not read\n";
+  for (const auto& note : notes) out += Wrap("    ", 4, note.where + ": " + note.what);
+  return out;
+}
+
+std::string ExplainJson(const env::Plan& plan, const std::vector<facts::Note>& notes) {
+  Json out;
+  out["version"] = 1;
+  if (!plan.node.empty()) out["node"] = plan.node;
+  out["settings"] = Json::array();
+  for (const auto& setting : plan.settings) out["settings"].push_back(SettingJson(setting));
+  out["notes"] = Json::array();
+  for (const auto& note : notes) out["notes"].push_back({{"where", note.where}, {"what", note.what}});
+  return base::DumpJson(out, 2) + "\n";
+}
+
+std::string SummaryText(const env::Plan& plan, std::string_view prefix) {
+  constexpr std::size_t kNames = 20;
+  constexpr std::size_t kReason = 4;
+  const std::size_t width = prefix.size() + 40 < kWidth ? kWidth - prefix.size() : 40;
+  std::string text;
+  for (const auto& setting : plan.settings) {
+    if (setting.action == Action::kUnset) continue;
+    text += Wrap(setting.decision.variable, kNames, ShownValue(setting), width);
+    text += Wrap("", kReason, WhyText(setting), width);
+  }
+  if (text.empty()) text = "nothing to set: NCCL's own defaults are right here, or nothing is certain\n";
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = text.find('\n', at) + 1;
+    out += std::string(prefix) + text.substr(at, end - at);
+    at = end;
+  }
+  return out;
+}
+
+std::string EnvShell(const env::Environment& values) {
+  std::string out;
+  for (const auto& [name, value] : values) out += name + "=" + ShellQuote(value) + "\n";
+  return out;
+}
+
+std::string EnvConf(const env::Environment& values) {
+  std::string out;
+  for (const auto& [name, value] : values) out += name + "=" + value + "\n";
+  return out;
+}
+
+std::string EnvJson(const env::Environment& values) {
+  Json out = Json::object();
+  for (const auto& [name, value] : values) out[name] = value;
+  return base::DumpJson(out, 2) + "\n";
+}
+
+}  // namespace nccl_tune::report

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/facts_text.h"
+
+#include <string_view>
+#include <utility>
+
+#include "base/json.h"
+#include "report/wrap.h"
+
+namespace nccl_tune::report {
+namespace {
+
+using base::Json;
+
+std::string_view Text(facts::PortState state) {
+  constexpr std::string_view kNames[] = {"DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER", "other"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+std::string_view Text(facts::LinkLayer layer) {
+  constexpr std::string_view kNames[] = {"InfiniBand", "Ethernet", "other"};
+  return kNames[static_cast<std::size_t>(layer)];
+}
+
+std::string_view Text(facts::Openable openable) {
+  constexpr std::string_view kNames[] = {"yes", "no", "missing", "unknown"};
+  return kNames[static_cast<std::size_t>(openable)];
+}
+
+std::string_view Text(facts::NodeType type) {
+  constexpr std::string_view kNames[] = {"CA", "RNIC", "other"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+std::string_view Text(facts::NetdevKind kind) {
+  constexpr std::string_view kNames[] = {"physical", "loopback", "bridge", "bond",  "vlan",     "veth",
+                                         "macvlan",  "tunnel",   "ipoib",  "wlan", "virtual"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view Text(facts::RoceVersion version) { return version == facts::RoceVersion::kV1 ? "v1" : "v2"; }
+std::string_view Text(facts::GpuVendor vendor) { return vendor == facts::GpuVendor::kNvidia ? "NVIDIA" : "AMD"; }
+
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json PciJson(const std::optional<facts::PciAddress>& pci) { return pci ? Json(pci->ToString()) : Json(); }
+Json RateJson(const std::optional<facts::GbitPerSecond>& rate) { return rate ? Json(rate->value) : Json(); }
+
+Json PortJson(const facts::IbPort& port) {
+  Json out;
+  out["port"] = port.number;
+  out["state"] = port.state ? Json(Text(*port.state)) : Json();
+  out["link_layer"] = port.link_layer ? Json(Text(*port.link_layer)) : Json();
+  out["gbps"] = RateJson(port.rate);
+  out["lid"] = OrNull(port.lid);
+  out["sm_lid"] = OrNull(port.sm_lid);
+  out["netdev"] = OrNull(port.netdev);
+  out["gids"] = Json::array();
+  for (const auto& gid : port.gids) {
+    out["gids"].push_back({{"index", gid.index},
+                           {"address", gid.address.ToString()},
+                           {"roce", gid.version ? Json(Text(*gid.version)) : Json()},
+                           {"netdev", OrNull(gid.netdev)}});
+  }
+  return out;
+}
+
+Json HcaJson(const facts::Hca& hca) {
+  Json out;
+  out["name"] = hca.name;
+  out["driver"] = hca.driver;
+  out["pci"] = PciJson(hca.pci);
+  out["numa"] = OrNull(hca.numa_node);
+  out["node_type"] = hca.node_type ? Json(Text(*hca.node_type)) : Json();
+  out["virtual_function"] = hca.is_virtual_function;
+  out["software"] = hca.is_software;
+  out["uverbs"] = OrNull(hca.uverbs);
+  out["openable"] = Text(hca.openable);
+  out["ports"] = Json::array();
+  for (const auto& port : hca.ports) out["ports"].push_back(PortJson(port));
+  return out;
+}
+
+Json NetdevJson(const facts::Netdev& netdev) {
+  Json out;
+  out["name"] = netdev.name;
+  out["kind"] = Text(netdev.kind);
+  out["up"] = netdev.admin_up;
+  out["running"] = netdev.running;
+  out["mtu"] = OrNull(netdev.mtu);
+  out["gbps"] = RateJson(netdev.speed);
+  out["pci"] = PciJson(netdev.pci);
+  out["numa"] = OrNull(netdev.numa_node);
+  out["driver"] = netdev.driver;
+  out["master"] = OrNull(netdev.master);
+  out["addresses"] = Json::array();
+  for (const auto& a : netdev.addresses) out["addresses"].push_back(a.prefix.ToString());
+  return out;
+}
+
+std::string Number(double value) {
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string PortLine(const facts::Hca& hca, const facts::IbPort& port) {
+  std::string out = port.state ? std::string(Text(*port.state)) : "state unknown";
+  if (port.link_layer) out += ", " + std::string(Text(*port.link_layer));
+  if (port.rate) out += ", " + Number(port.rate->value) + " Gb/s";
+  if (port.lid) out += ", lid " + std::to_string(*port.lid);
+  if (port.netdev) out += ", " + *port.netdev;
+  if (hca.pci) out += ", " + hca.pci->ToString();
+  if (!hca.driver.empty()) out += ", " + hca.driver;
+  if (hca.openable == facts::Openable::kNo) out += ", " + hca.uverbs.value_or("its uverbs node") + " may not be opened";
+  if (hca.openable == facts::Openable::kMissing) out += ", no uverbs node";
+  return out;
+}
+
+std::string NetdevLine(const facts::Netdev& netdev) {
+  std::string out = std::string(Text(netdev.kind)) + (netdev.running ? ", up" : ", down");
+  if (netdev.speed) out += ", " + Number(netdev.speed->value) + " Gb/s";
+  if (netdev.mtu) out += ", MTU " + std::to_string(*netdev.mtu);
+  if (netdev.master) out += ", member of " + *netdev.master;
+  for (const auto& a : netdev.addresses) out += ", " + a.prefix.ToString();
+  return out;
+}
+
+}  // namespace
+
+std::string FactsText(const facts::Node& node) {
+  constexpr std::size_t kColumn = 20;
+  std::string out = "RDMA ports\n";
+  for (const auto& hca : node.hcas) {
+    for (const auto& port : hca.ports) {
+      out += Wrap("  " + base::Printable(hca.name) + ":" + std::to_string(port.number), kColumn, PortLine(hca, port));
+      for (const auto& gid : port.gids) {
+        out += Wrap("      gid " + std::to_string(gid.index), kColumn,
+                    gid.address.ToString() + (gid.version ? " RoCE " + std::string(Text(*gid.version)) : "") +
+                        (gid.netdev ? " " + *gid.netdev : ""));
+      }
+    }
+  }
+  out += "Interfaces\n";
+  for (const auto& netdev : node.netdevs) out += Wrap("  " + base::Printable(netdev.name), kColumn, NetdevLine(netdev));
+  out += "GPUs\n";
+  for (const auto& gpu : node.gpus) {
+    out += Wrap("  " + gpu.pci.ToString(), kColumn,
+                std::string(Text(gpu.vendor)) + (gpu.numa_node ? ", NUMA " + std::to_string(*gpu.numa_node) : ""));
+  }
+  out += "Default routes\n";
+  for (const auto& route : node.routes) {
+    if (!route.destination) out += Wrap("  " + base::Printable(route.interface), kColumn, "metric " + std::to_string(route.metric));
+  }
+  if (node.address) out += Wrap("Node address", kColumn, node.address->ToString());
+  if (!node.notes.empty()) out += "Not read\n";
+  for (const auto& note : node.notes) out += Wrap("  ", 2, note.where + ": " + note.what);
+  return out;
+}
+
+std::string FactsJson(const facts::Node& node) {
+  Json out;
+  out["version"] = 1;
+  out["node_address"] = node.address ? Json(node.address->ToString()) : Json();
+  out["hcas"] = Json::array();
+  for (const auto& hca : node.hcas) out["hcas"].push_back(HcaJson(hca));
+  out["netdevs"] = Json::array();
+  for (const auto& netdev : node.netdevs) out["netdevs"].push_back(NetdevJson(netdev));
+  out["gpus"] = Json::array();
+  for (const auto& gpu : node.gpus) {
+    out["gpus"].push_back({{"pci", gpu.pci.ToString()}, {"vendor", Text(gpu.vendor)}, {"numa", OrNull(gpu.numa_node)}});
+  }
+  out["routes"] = Json::array();
+  for (const auto& route : node.routes) {
+    out["routes"].push_back({{"destination", route.destination ? Json(route.destination->ToString()) : Json("default")},
+                             {"interface", route.interface},
+                             {"metric", route.metric}});
+  }
+  out["notes"] = Json::array();
+  for (const auto& note : node.notes) out["notes"].push_back({{"where", note.where}, {"what", note.what}});
+  return base::DumpJson(out, 2) + "\n";
+}
+
+}  // namespace nccl_tune::report

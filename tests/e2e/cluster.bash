@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Helpers of the end-to-end tests that start clusters of their own. Load with `load cluster`.
+
+CLONE=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+CLUSTER=$CLONE/tools/cluster
+# shellcheck disable=SC2034  # used by the test files
+PLAIN=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+
+# Makes the state folder of this test file, which also marks everything that its clusters start.
+make_state() {
+  NCCL_TUNE_CLUSTER_DIR=$(mktemp -d "${TMPDIR:-/tmp}/nccl-tune-e2e.XXXXXX")
+  chmod 755 "$NCCL_TUNE_CLUSTER_DIR"
+  export NCCL_TUNE_CLUSTER_DIR
+}
+
+# Stops every cluster of this test file.
+remove_state() {
+  local folder
+  for folder in "$NCCL_TUNE_CLUSTER_DIR"/*/; do
+    [ -d "$folder" ] && "$CLUSTER" down --name "$(basename "$folder")" 3>&-
+  done
+  rm -rf "$NCCL_TUNE_CLUSTER_DIR"
+}
+
+# The processes of a cluster: those started with MARK, and those with its state folder mounted, in any namespace.
+processes() {
+  { grep -lsz "^MARK=$NCCL_TUNE_CLUSTER_DIR/$1\$" /proc/[0-9]*/environ
+    grep -ls "${NCCL_TUNE_CLUSTER_DIR##*/}/$1 " /proc/[0-9]*/mountinfo; } | cut -d/ -f3 | sort -un
+}
+
+# What the host must have as many of before and after: mounts with our folder, links. Other clusters' are not on it.
+host_things() {
+  grep -c "${NCCL_TUNE_CLUSTER_DIR##*/}" /proc/self/mountinfo || true
+  ip -o link | cut -d: -f2 | sort
+}
+
+# How many network namespaces of its own a cluster has.
+network_namespaces() {
+  local pid
+  for pid in $(processes "$1"); do readlink "/proc/$pid/ns/net" || true; done | sort -u |
+    grep -vcx "$(readlink /proc/self/ns/net)"
+}
+
+# Waits until a command succeeds, at most 10 seconds.
+eventually() {
+  local deadline=$((SECONDS + 10))
+  until "$@"; do
+    [ "$SECONDS" -lt "$deadline" ] || { echo "not within 10 seconds: $*"; return 1; }
+    read -r -t 0.02 <> <(:) || true
+  done
+}
+
+none_left() { [ -z "$(processes "$1")" ]; }
+
+# Nothing of a cluster runs, and the host has what it had when BEFORE was filled.
+nothing_left() {
+  eventually none_left "$1"
+  [ "$(network_namespaces "$1")" = 0 ]
+  diff <(echo "$BEFORE") <(host_things)
+}
+
+# Starts a cluster; further arguments go to `up`.
+up() { MARK=$NCCL_TUNE_CLUSTER_DIR/$1 "$CLUSTER" up --name "$@" 3>&-; }
+
+# The init of a cluster's head, and of one of its nodes, as the host counts processes.
+head_pid() { cut -d' ' -f1 "$NCCL_TUNE_CLUSTER_DIR/$1/head"; }
+node_pid() {
+  local pid
+  for pid in $(processes "$1"); do
+    [ "$(cat "/proc/$pid/comm")" = "$2" ] && echo "$pid"
+  done
+}
+
+# Starts a cluster in the background and ends `up` with a signal once a file of the state folder is there.
+up_until() {
+  local name=$1 file=$2 signal=$3
+  shift 3
+  rm -rf "${NCCL_TUNE_CLUSTER_DIR:?}/$name" # else a file of a former cluster ends it too early
+  MARK=$NCCL_TUNE_CLUSTER_DIR/$name "$@" "$CLUSTER" up --name "$name" >/dev/null 2>&1 3>&- &
+  local pid=$!
+  eventually test -e "$NCCL_TUNE_CLUSTER_DIR/$name/$file"
+  kill "-$signal" "$pid"
+  wait "$pid"
+}

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The configuration files of the cluster: Slurm's, and the private /etc/hosts, passwd and group."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from .machines import CLONE, Node
+from .state import INSIDE, State
+
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+ALICE = "alice:x:2001:2001::/home/alice:/bin/bash\n"
+PRODUCT = ("cli/nccl-tune", "launcher/nccl-launch", "bench/nccl-bench", "spank/spank_nccl_tune.so")
+PLUGIN = "spank_nccl_tune.so"
+
+# Why each line is there: docs/cluster.md, "What differs from a real cluster".
+SLURM_CONF = """\
+ClusterName=embedded
+SlurmctldHost=head({head})
+AuthType=auth/munge
+CredType=cred/munge
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation={inside}/controller
+SlurmdSpoolDir=/run/slurmd
+SlurmctldPidFile=/run/slurmctld.pid
+SlurmdPidFile=/run/slurmd.pid
+SlurmctldLogFile={inside}/logs/slurmctld.log
+SlurmdLogFile={inside}/logs/%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+ReturnToService=2
+MpiDefault=none
+PlugStackConfig={inside}/conf/plugstack.conf
+SlurmdParameters=config_overrides
+GresTypes=gpu
+KillWait=2
+SchedulerParameters=batch_sched_delay=0,sched_min_interval=0
+"""
+NODE = ("NodeName={name} NodeAddr={addr} CPUs=16 Boards=1 SocketsPerBoard=2 CoresPerSocket=8 ThreadsPerCore=1 "
+        "RealMemory=8000{gres} State=UNKNOWN\n")
+PARTITION = "PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n"
+
+
+def slurm_conf(nodes: list[Node], head: str) -> str:
+    """slurm.conf for these nodes and the controller at address `head`."""
+    lines = [NODE.format(name=node.name, addr=node.addr.ip, gres=f" Gres=gpu:{node.gpus}" if node.gpus else "")
+             for node in nodes]
+    return SLURM_CONF.format(head=head, inside=INSIDE) + "".join(lines) + PARTITION
+
+
+def gres_conf(nodes: list[Node]) -> str:
+    """gres.conf: the GPUs of each node."""
+    return "".join(f"NodeName={node.name} Name=gpu File=/dev/nvidia[0-{node.gpus - 1}]\n" if node.gpus > 1 else
+                   f"NodeName={node.name} Name=gpu File=/dev/nvidia0\n" for node in nodes if node.gpus)
+
+
+def cgroup_conf() -> str:
+    """Turns cgroups off. Slurm 22.05 does not know `disabled`; its cgroup/v1 then finds nothing and needs nothing."""
+    version = subprocess.run(["slurmd", "-V"], env={"PATH": PATH}, capture_output=True, text=True, check=True).stdout
+    old = version.split()[-1].split(".")[:2] < ["22", "99"]
+    return "CgroupPlugin=cgroup/v1\n" if old else "CgroupPlugin=disabled\n"
+
+
+def hosts(nodes: list[Node], head: str) -> str:
+    """/etc/hosts: the names of the cluster by their management addresses."""
+    return f"127.0.0.1 localhost\n{head} head\n" + "".join(f"{node.addr.ip} {node.name}\n" for node in nodes)
+
+
+def accounts(path: str, line: str) -> str:
+    """/etc/passwd or /etc/group of the host with alice in it."""
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        others = [text for text in file if not text.startswith("alice:")]
+    return "".join(others) + line
+
+
+def write(state: State, nodes: list[Node], head: str, rootless: bool) -> None:
+    """Writes all configuration files."""
+    files = {"slurm.conf": slurm_conf(nodes, head), "gres.conf": gres_conf(nodes), "cgroup.conf": cgroup_conf(),
+             "hosts": hosts(nodes, head), "plugstack.conf": f"include {INSIDE}/conf/plugstack.conf.d/*.conf\n",
+             "passwd": accounts("/etc/passwd", "" if rootless else ALICE),
+             "group": accounts("/etc/group", "" if rootless else "alice:x:2001:\n")}
+    (state.conf / "plugstack.conf.d").mkdir(parents=True)
+    for name, text in files.items():
+        (state.conf / name).write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+def _find_product(folder: Path) -> dict[str, Path]:
+    """What is built, by its path below the build folder; a folder with all files side by side will do as well."""
+    found = {}
+    benches = [f"bench/{path.name}" for path in sorted((folder / "bench").glob("*.so"))]
+    for name in dict.fromkeys((*PRODUCT, *benches)):
+        for path in (folder / name, folder / Path(name).name):
+            if path.is_file():
+                found[name] = path
+                break
+    return found
+
+
+def install_product(state: State, folder: Path) -> list[str]:
+    """Copies the built product into the cluster, puts the plugin's drop-in in place, gives back what is not built."""
+    found = _find_product(folder)
+    state.bin.mkdir()
+    for path in found.values():
+        new = state.bin / (path.name + ".new")
+        shutil.copyfile(path, new)
+        os.chmod(new, 0o755)
+        new.rename(state.bin / path.name)
+    if f"spank/{PLUGIN}" in found:
+        _install_drop_in(state.conf / "plugstack.conf.d" / "nccl_tune.conf")
+    return [name for name in PRODUCT if name not in found]
+
+
+def _install_drop_in(target: Path) -> None:
+    """The drop-in that we ship, with the plugin's path in the cluster."""
+    shipped = CLONE / "etc" / "nccl_tune.conf"
+    text = shipped.read_text(encoding="utf-8") if shipped.is_file() else f"optional {PLUGIN}\n"
+    lines = []
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) > 1 and words[0] in ("optional", "required") and os.path.basename(words[1]) == PLUGIN:
+            line = " ".join([words[0], f"{INSIDE}/bin/{PLUGIN}", *words[2:]])
+        lines.append(line + "\n")
+    target.write_text("".join(lines), encoding="utf-8")
