@@ -46,7 +46,7 @@ TEST(PatternTest, ClosedFormulaAcceptsThePlainReduction) {
     WithType(type.type, [&](auto zero) {
       using T = decltype(zero);
       for (const OpName& op : kOps) {
-        for (const std::uint64_t ranks : {1, 2, 3, 6, 7, 8, 13, 64, 100, 700}) {
+        for (const std::uint64_t ranks : {1U, 2U, 3U, 6U, 7U, 8U, 13U, 64U, 100U, 700U}) {
           const Pattern<T> pattern(op.op, 5, ranks);
           for (std::uint64_t index = 0; index < kIndexes; ++index) {
             ASSERT_TRUE(pattern.Accepts(index, Plain<T>(pattern, op.op, ranks, index)))
