@@ -8,11 +8,11 @@
 #include <fstream>
 #include <iostream>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/result.h"
 #include "base/version.h"
 #include "cli/machine.h"
@@ -35,18 +35,10 @@ using base::Status;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
-// What the caller has set: NCCL's variables and an outer step's plan. Only on this machine: another machine's job would
+// What the caller has set. Only on this machine: another machine's job would
 // not have this shell's environment.
-env::Environment UserEnvironment(const Machine& machine) {
-  env::Environment out;
-  if (!machine.live) return out;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const auto equals = text.find('=');
-    if (equals == std::string_view::npos || !text.starts_with("NCCL_")) continue;
-    out.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return out;
+base::Environment UserEnvironment(const Machine& machine) {
+  return machine.live ? base::CopyEnvironment(environ) : base::Environment();
 }
 
 std::string RenderEnv(const env::Plan& plan, Format format) {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/parse_number.h"
 #include "base/result.h"
 #include "core/env/plan.h"
@@ -29,7 +30,7 @@ struct Context {
   Mode site_default;           // default= in plugstack.conf; off as shipped
   std::chrono::milliseconds deadline{500};
   std::optional<NodePlan> plan;
-  env::Environment outer;  // what a plan of an outer step had set
+  base::Environment outer;  // what a plan of an outer step had set
 };
 
 Context& TheContext() {
@@ -110,20 +111,14 @@ int Init(spank_t spank, int argc, char** argv) {
   return 0;
 }
 
-env::Environment JobEnvironment(spank_t spank) {
-  env::Environment out;
+base::Environment JobEnvironment(spank_t spank) {
   char** entries = nullptr;
-  if (spank_get_item(spank, S_JOB_ENV, &entries) != ESPANK_SUCCESS || entries == nullptr) return out;
-  for (; *entries != nullptr; ++entries) {
-    const std::string_view text(*entries);
-    const auto equals = text.find('=');
-    if (equals != std::string_view::npos && text.starts_with("NCCL_")) out.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return out;
+  if (spank_get_item(spank, S_JOB_ENV, &entries) != ESPANK_SUCCESS || entries == nullptr) return {};
+  return base::CopyEnvironment(entries);
 }
 
 // The option, else the user's NCCL_TUNE, else the site's default.
-Mode ModeOfStep(const env::Environment& user) {
+Mode ModeOfStep(const base::Environment& user) {
   const Context& context = TheContext();
   if (context.option) return *context.option;
   const auto wish = user.find("NCCL_TUNE");
@@ -145,11 +140,11 @@ void ShowExplanation(const NodePlan& plan, bool sets) {
 }
 
 // What a plan of an outer step had set, by the job's environment.
-env::Environment OuterValues(const env::Environment& user) {
+base::Environment OuterValues(const base::Environment& user) {
   const auto text = user.find(env::kPlanVariable);
   if (text == user.end()) return {};
   auto outer = env::ParsePlan(text->second);
-  return outer.ok() ? std::move(outer).value().set : env::Environment{};
+  return outer.ok() ? std::move(outer).value().set : base::Environment{};
 }
 
 int UserInit(spank_t spank) {
@@ -183,7 +178,7 @@ std::optional<std::string> TaskVariable(spank_t spank, const std::string& name) 
 }
 
 // Takes away what an outer step of ours had set and nobody has changed since.
-void DropOuterValues(spank_t spank, const env::Environment& outer) {
+void DropOuterValues(spank_t spank, const base::Environment& outer) {
   if (outer.empty()) return;
   for (const auto& [name, value] : outer) {
     if (TaskVariable(spank, name) == value && spank_unsetenv(spank, name.c_str()) != ESPANK_SUCCESS) {

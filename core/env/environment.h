@@ -4,15 +4,14 @@
 #ifndef NCCL_TUNE_CORE_ENV_ENVIRONMENT_H_
 #define NCCL_TUNE_CORE_ENV_ENVIRONMENT_H_
 
-#include <functional>
-#include <map>
 #include <optional>
-#include <string>
 #include <string_view>
+
+#include "base/environment.h"
 
 namespace nccl_tune::env {
 
-using Environment = std::map<std::string, std::string, std::less<>>;
+using base::Environment;
 
 // The value of `name`; nothing when unset. A set but empty variable is "": NCCL tells the two apart in places.
 // The view lives as long as `environment`.
