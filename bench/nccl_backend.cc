@@ -106,6 +106,7 @@ class NcclBackend : public Backend {
 
   Identity identity() const override {
     return {.label = "nccl (GPU memory, NCCL " + VersionText(nccl_.version) + ", " + nccl_.path + ")",
+            .primes = true,
             .headers_code = NCCL_VERSION_CODE,
             .library_code = nccl_.version};
   }
