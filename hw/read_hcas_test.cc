@@ -8,6 +8,7 @@
 
 #include "hw/capture_tree.h"
 #include "hw/test_machine.h"
+#include "hw/test_show.h"
 
 namespace nccl_tune::hw {
 namespace {
@@ -16,30 +17,6 @@ using facts::Openable;
 using Notes = std::vector<facts::Note>;
 
 const std::string kRoce = "sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/infiniband/mlx5_1";
-
-std::string Show(const std::optional<facts::PciAddress>& pci) { return pci ? pci->ToString() : "none"; }
-
-// Everything that the reader says of a device, in one line.
-std::string Show(const facts::Hca& hca) {
-  std::string out = hca.name + " type" + (hca.node_type ? std::to_string(static_cast<int>(*hca.node_type)) : "?") + " " +
-                    Show(hca.pci) + " numa" + (hca.numa_node ? std::to_string(*hca.numa_node) : "?") + " " + hca.driver +
-                    " " + hca.board + " " + hca.image_guid + (hca.is_virtual_function ? " vf" : "") +
-                    (hca.is_software ? " software" : "") + " below";
-  for (const auto& pci : hca.pci_path) out += " " + pci.ToString();
-  out += " " + hca.uverbs.value_or("-") + " open" + std::to_string(static_cast<int>(hca.openable));
-  for (const auto& port : hca.ports) {
-    out += " :" + std::to_string(port.number) + " state" + (port.state ? std::to_string(static_cast<int>(*port.state)) : "?");
-    if (port.link_layer) out += " layer" + std::to_string(static_cast<int>(*port.link_layer));
-    if (port.rate) out += " " + std::to_string(static_cast<int>(port.rate->value)) + "G";
-    if (port.lid) out += " lid" + std::to_string(*port.lid);
-    if (port.sm_lid) out += " sm" + std::to_string(*port.sm_lid);
-    for (const auto& gid : port.gids) {
-      out += " " + std::to_string(gid.index) + "=" + gid.address.ToString() +
-             (gid.version ? (*gid.version == facts::RoceVersion::kV1 ? "v1" : "v2") : "v?") + gid.netdev.value_or("");
-    }
-  }
-  return out;
-}
 
 const facts::Hca* Find(const std::vector<facts::Hca>& hcas, const std::string& name) {
   for (const auto& hca : hcas) {
