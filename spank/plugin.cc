@@ -187,6 +187,11 @@ int TaskInit(spank_t spank) {
       slurm_error("nccl-tune: could not set %s", name.c_str());
     }
   }
+  // An outer step's value that is not right here goes: a nested step may run on another node than its parent.
+  for (const auto& [name, value] : context.outer) {
+    if (context.plan->summary.set.contains(name) || TaskVariable(spank, name) != value) continue;
+    if (spank_unsetenv(spank, name.c_str()) != ESPANK_SUCCESS) slurm_error("nccl-tune: could not unset %s", name.c_str());
+  }
   if (spank_setenv(spank, env::kPlanVariable.data(), context.plan->json.c_str(), 1) != ESPANK_SUCCESS) {
     slurm_error("nccl-tune: could not set %s", env::kPlanVariable.data());
   }
