@@ -90,7 +90,7 @@ Scrubber::Half Scrubber::InterfaceIdentifier(const Half& id) {
   if (IsScrubbed(id, kScrubbedIdentifier)) return id;
   if (id[3] == 0xff && id[4] == 0xfe) {
     std::uint64_t mac = 0;
-    for (const std::size_t i : {0, 1, 2, 5, 6, 7}) mac = mac << 8 | id[i];
+    for (const std::size_t i : {0U, 1U, 2U, 5U, 6U, 7U}) mac = mac << 8 | id[i];
     const std::uint16_t number = MacNumber(mac ^ (std::uint64_t{2} << 40));
     return {0x00, 0x00, 0x5e, 0xff, 0xfe, 0x00, static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)};
   }

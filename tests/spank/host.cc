@@ -110,6 +110,9 @@ spank_err_t spank_option_register(spank_t, struct spank_option* option) {
   return kSuccess;
 }
 
+// Slurm's own prototype: the type before the dots is an enumeration, which clang finds doubtful.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wvarargs"
 spank_err_t spank_get_item(spank_t, spank_item_t item, ...) {
   if (item != S_JOB_ENV || !TheHost()->has_environment) return ESPANK_BAD_ARG;
   va_list values;
@@ -118,6 +121,7 @@ spank_err_t spank_get_item(spank_t, spank_item_t item, ...) {
   va_end(values);
   return kSuccess;
 }
+#pragma GCC diagnostic pop
 
 spank_err_t spank_getenv(spank_t, const char* name, char* value, int length) {
   const auto found = TheHost()->task.find(name);
