@@ -32,7 +32,8 @@ bool TooDeep(std::string_view text) {
 Result<Json> ParseJson(std::string_view text) {
   if (TooDeep(text)) return Error{.code = Code::kInvalidInput, .what = "JSON nested more than 64 deep"};
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) {
+  // The library takes a NUL for the end and ignores what follows.
+  if (json.is_discarded() || text.find('\0') != std::string_view::npos) {
     return Error{.code = Code::kInvalidInput, .what = "not valid JSON", .seen = std::string(text.substr(0, 40))};
   }
   return json;

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "hw/capture_tree.h"
@@ -18,10 +20,12 @@ using base::Result;
 // A file of the user's by its path, through the same bounded reader as every other file.
 Result<std::string> ReadUserFile(const std::string& path) {
   constexpr std::size_t kLimit = 8 << 20;
-  const auto slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  NCCL_TUNE_ASSIGN_OR_RETURN(tree, hw::DirectoryTree::Open(folder));
-  auto text = tree->Read(path.substr(slash == std::string::npos ? 0 : slash + 1), kLimit);
+  // A link to elsewhere is the user's right; the reader below keeps links inside its folder.
+  std::error_code failed;
+  const auto real = std::filesystem::canonical(path, failed);
+  if (failed) return base::Error{.code = base::Code::kNotFound, .what = failed.message(), .where = path};
+  NCCL_TUNE_ASSIGN_OR_RETURN(tree, hw::DirectoryTree::Open(real.parent_path().string()));
+  auto text = tree->Read(real.filename().string(), kLimit);
   if (text.ok()) return text;
   base::Error error = text.error();
   error.where = path;

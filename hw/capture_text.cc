@@ -19,8 +19,28 @@ constexpr std::size_t kPathLimit = 1000;
 constexpr std::array<std::string_view, 4> kErrnoNames = {"EINVAL", "EACCES", "EIO", "ENODATA"};
 constexpr std::array<std::string_view, 3> kKeys = {"name", "node-addr", "source"};
 
-bool HasControlCharacter(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+// The length of the UTF-8 sequence that `text` begins with; 0: none, or a control character (U+0000..1F, U+007F..9F).
+std::size_t PrintableLength(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return byte(0) < 0x20 || byte(0) == 0x7f ? 0 : 1;
+  const std::size_t length = byte(0) < 0xc2 ? 0 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : byte(0) < 0xf5 ? 4 : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const bool too_long = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xf0 && byte(1) < 0x90);
+  const bool no_character = (byte(0) == 0xed && byte(1) >= 0xa0) || (byte(0) == 0xf4 && byte(1) >= 0x90);
+  const bool control = byte(0) == 0xc2 && byte(1) < 0xa0;
+  return too_long || no_character || control ? 0 : length;
+}
+
+bool IsPrintableText(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = PrintableLength(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
 }
 
 // A path as the format wants it: no blanks, no empty, "." or ".." part.
@@ -30,10 +50,27 @@ bool IsCleanPath(std::string_view path) {
     const auto slash = path.find('/');
     const std::string_view part = path.substr(0, slash);
     if (part.empty() || part == "." || part == "..") return false;
-    if (part.find_first_of(" \t") != std::string_view::npos || HasControlCharacter(part)) return false;
+    if (part.find(' ') != std::string_view::npos) return false;
     if (slash == std::string_view::npos) return true;
     path.remove_prefix(slash + 1);
   }
+}
+
+// A link's target as the format wants it: relative, without blanks, and never above the root from the link's folder.
+bool IsCleanTarget(std::string_view link, std::string_view target) {
+  if (target.empty() || target.size() > kPathLimit || target.front() == '/' || target.find(' ') != std::string_view::npos) {
+    return false;
+  }
+  auto depth = std::count(link.begin(), link.end(), '/');
+  while (!target.empty()) {
+    const auto slash = target.find('/');
+    const std::string_view part = target.substr(0, slash);
+    if (part == "..") --depth;
+    else if (!part.empty() && part != ".") ++depth;
+    if (depth < 0) return false;
+    target.remove_prefix(slash == std::string_view::npos ? target.size() : slash + 1);
+  }
+  return true;
 }
 
 class Parser {
@@ -46,7 +83,6 @@ class Parser {
     if (!first) return Bad("empty capture", "", "a first line \"" + std::string(kMagic) + "\"");
     if (*first != kMagic) return Bad("not a capture", *first, "\"" + std::string(kMagic) + "\"");
     while (const auto line = NextLine()) NCCL_TUNE_RETURN_IF_ERROR(ParseLine(*line));
-    NCCL_TUNE_RETURN_IF_ERROR(CheckTree());
     if (capture_.entries.empty()) return Bad("capture without any file", "", "lines such as PATH = VALUE");
     return std::move(capture_);
   }
@@ -60,6 +96,10 @@ class Parser {
             .expected = std::move(expected)};
   }
 
+  base::Error BadText(std::string_view line) const {
+    return Bad("control character or no UTF-8", line, "UTF-8 text without control characters");
+  }
+
   std::optional<std::string_view> NextLine() {
     if (rest_.empty()) return std::nullopt;
     const auto end = rest_.find('\n');
@@ -70,7 +110,7 @@ class Parser {
   }
 
   base::Status ParseLine(std::string_view line) {
-    if (HasControlCharacter(line)) return Bad("control character", line, "printable text");
+    if (!IsPrintableText(line)) return BadText(line);
     if (line.empty() || line.starts_with('#')) return base::Ok();
     if (line.starts_with(": ")) return ParseHeader(line.substr(2));
     if (line.starts_with("in ")) return ParseFolder(line.substr(3));
@@ -105,18 +145,20 @@ class Parser {
     const auto second = rest.find(' ');
     const std::string_view operation = rest.substr(0, second);
     const std::string_view value = second == std::string_view::npos ? "" : rest.substr(second + 1);
-    NCCL_TUNE_ASSIGN_OR_RETURN(entry, MakeEntry(operation, value));
+    NCCL_TUNE_ASSIGN_OR_RETURN(entry, MakeEntry(path, operation, value));
+    NCCL_TUNE_RETURN_IF_ERROR(CheckPlace(path, entry));
     if (!capture_.entries.emplace(path, std::move(entry)).second) return Bad("path stands twice", path, "each path once");
     return base::Ok();
   }
 
-  base::Result<CaptureEntry> MakeEntry(std::string_view operation, std::string_view value) {
+  base::Result<CaptureEntry> MakeEntry(std::string_view path, std::string_view operation, std::string_view value) {
     if (operation == "=") {
       if (value.size() > kValueLimit) return Bad("value too long", value, "at most 64 KiB");
       return CaptureEntry(CaptureFile{std::string(value) + "\n"});
     }
     if (operation == "<<" && value.empty()) return ReadLines();
-    if (operation == "->" && !value.empty() && value.size() <= kPathLimit) {
+    if (operation == "->") {
+      if (!IsCleanTarget(path, value)) return Bad("bad target of a link", value, "a relative path that stays below the root");
       return CaptureEntry(CaptureLink{std::string(value)});
     }
     if (operation == "!") {
@@ -135,7 +177,7 @@ class Parser {
     while (rest_.starts_with('|')) {
       const std::string_view line = *NextLine();
       if (line != "|" && !line.starts_with("| ")) return Bad("bad text line", line, "\"| TEXT\"");
-      if (HasControlCharacter(line)) return Bad("control character", line, "printable text");
+      if (!IsPrintableText(line)) return BadText(line);
       out.content += line.substr(std::min<std::size_t>(2, line.size()));
       out.content += '\n';
       if (out.content.size() > kFileLimit) return Bad("value too long", "", "at most 8 MiB");
@@ -144,15 +186,18 @@ class Parser {
     return CaptureEntry(std::move(out));
   }
 
-  // A path may not lie below one that is no folder.
-  base::Status CheckTree() const {
-    for (const auto& [path, entry] : capture_.entries) {
-      for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-        const auto parent = capture_.entries.find(std::string_view(path).substr(0, slash));
-        if (parent != capture_.entries.end() && !std::holds_alternative<CaptureFolder>(parent->second)) {
-          return Bad("path is both a file and a folder", parent->first, "one of them");
-        }
+  // No path lies below one that is no folder, whichever comes first.
+  base::Status CheckPlace(const std::string& path, const CaptureEntry& entry) const {
+    for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      const auto parent = capture_.entries.find(std::string_view(path).substr(0, slash));
+      if (parent != capture_.entries.end() && !std::holds_alternative<CaptureFolder>(parent->second)) {
+        return Bad("path is both a file and a folder", parent->first, "one of them");
       }
+    }
+    const auto below = capture_.entries.lower_bound(path + "/");
+    const bool is_folder = below != capture_.entries.end() && below->first.starts_with(path + "/");
+    if (is_folder && !std::holds_alternative<CaptureFolder>(entry)) {
+      return Bad("path is both a file and a folder", path, "one of them");
     }
     return base::Ok();
   }
@@ -189,6 +234,19 @@ void WriteEntry(const std::string& name, const CaptureEntry& entry, std::string*
   }
 }
 
+// Where in `path` the part begins that stands on the entry's own line: its name, or more of it where the name alone
+// would read as another kind of line (an interface may be called "in").
+std::size_t NameStart(std::string_view path) {
+  auto slash = path.rfind('/');
+  while (slash != std::string_view::npos && slash > 0) {
+    const std::string_view rest = path.substr(slash + 1);
+    const std::string_view name = rest.substr(0, rest.find('/'));
+    if (name != "in" && name != ":" && name.find_first_of("#|") != 0) return slash + 1;
+    slash = path.rfind('/', slash - 1);
+  }
+  return 0;
+}
+
 }  // namespace
 
 base::Result<Capture> ParseCapture(std::string_view text, std::string_view file) { return Parser(text, file).Run(); }
@@ -201,11 +259,11 @@ std::string WriteCapture(const Capture& capture) {
   }
   std::string folder = ".";
   for (const auto& [path, entry] : capture.entries) {
-    const auto slash = path.rfind('/');
-    const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash);
+    const std::size_t start = NameStart(path);
+    const std::string parent = start == 0 ? "." : path.substr(0, start - 1);
     if (parent != folder) out += "in " + parent + "\n";
     folder = parent;
-    WriteEntry(path.substr(slash == std::string::npos ? 0 : slash + 1), entry, &out);
+    WriteEntry(path.substr(start), entry, &out);
   }
   return out;
 }

@@ -74,8 +74,13 @@ base::Result<Descriptor> DirectoryTree::OpenAt(std::string_view path, int flags)
 base::Result<int> DirectoryTree::FolderOf(std::string_view path) const {
   const std::string_view folder = FolderPart(path);
   if (!folder_.valid() || folder_path_ != folder) {
-    NCCL_TUNE_ASSIGN_OR_RETURN(opened, OpenAt(folder, O_PATH | O_DIRECTORY));
-    folder_ = std::move(opened);
+    auto opened = OpenAt(folder, O_PATH | O_DIRECTORY);
+    if (!opened.ok()) {
+      base::Error error = opened.error();
+      error.where = path;
+      return error;
+    }
+    folder_ = std::move(opened).value();
     folder_path_ = folder;
   }
   return folder_.get();
@@ -91,7 +96,9 @@ base::Result<std::string> DirectoryTree::Read(std::string_view path, std::size_t
     fd = std::move(followed);
   }
   if (!fd.valid()) return ErrnoError(errno, path);
-  // An attribute is taken in one read: a second could return a newer value. Only longer files are read on.
+  // An attribute is taken in one read: a second could return a newer value. Only longer files are read on, and those of
+  // procfs to their end: it hands out whole lines, so that a short read there is no sign of the end.
+  const bool is_attribute = limit <= kAttributeLimit;
   std::array<char, 4096> block;
   std::string out;
   while (true) {
@@ -104,7 +111,7 @@ base::Result<std::string> DirectoryTree::Read(std::string_view path, std::size_t
                          .what = "longer than " + std::to_string(limit) + " bytes",
                          .where = std::string(path)};
     }
-    if (static_cast<std::size_t>(got) < block.size()) return out;
+    if (got == 0 || (is_attribute && static_cast<std::size_t>(got) < block.size())) return out;
   }
 }
 
@@ -125,6 +132,7 @@ base::Result<std::vector<std::string>> DirectoryTree::List(std::string_view path
 base::Result<std::string> DirectoryTree::Resolve(std::string_view path) const {
   NCCL_TUNE_ASSIGN_OR_RETURN(fd, OpenAt(path, O_PATH));
   const std::string real = PathOf(fd.get());
+  if (real == real_root_) return std::string();
   if (!real.starts_with(real_root_ + "/")) {
     return base::Error{.code = base::Code::kUnreadable, .what = "its place is unknown", .where = std::string(path)};
   }

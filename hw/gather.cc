@@ -109,6 +109,12 @@ class Gatherer {
     }
   }
 
+  // Kept even when there is nothing to take in it: having a device is what tells a physical interface.
+  void TakeDevice(const std::string& path) {
+    out_.entries.try_emplace(ScrubPath(path), CaptureFolder{});
+    TakePciFunction(path);
+  }
+
   void TakePort(const std::string& path) {
     for (const char* name : kPortAttributes) TakeText(path + "/" + name, path + "/" + name);
     for (const auto& index : tree_.List(path + "/gids").value_or({})) {
@@ -133,7 +139,7 @@ class Gatherer {
       if (!scrubbed.empty()) PutLine(*target + "/" + attribute, scrubbed);
     }
     const auto device = TakeLink(*target + "/device", *target + "/device");
-    if (device) TakePciFunction(*device);
+    if (device) TakeDevice(*device);
     for (const auto& port : tree_.List(*target + "/ports").value_or({})) TakePort(*target + "/ports/" + port);
   }
 
@@ -158,13 +164,13 @@ class Gatherer {
     const auto mac = tree_.Read(*target + "/address");
     const std::string scrubbed = mac.ok() ? scrub_.Mac(base::Trim(*mac)) : "";
     if (!scrubbed.empty()) PutLine(*target + "/address", scrubbed);
-    for (const char* folder : {"wireless", "bridge", "bonding"}) {
+    for (const char* folder : {"wireless", "phy80211", "bridge", "bonding"}) {
       if (tree_.Exists(*target + "/" + folder)) out_.entries.try_emplace(ScrubPath(*target) + "/" + folder, CaptureFolder{});
     }
     const auto uevent = tree_.Read(*target + "/uevent");
     if (uevent.ok()) TakeDevtype(*target, *uevent);
     const auto device = TakeLink(*target + "/device", *target + "/device");
-    if (device) TakePciFunction(*device);
+    if (device) TakeDevice(*device);
     TakeLink(*target + "/master", *target + "/master");
   }
 

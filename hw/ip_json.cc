@@ -143,7 +143,7 @@ std::string WriteIpAddr(const std::vector<InterfaceFacts>& interfaces) {
     Json entry;
     entry["ifindex"] = i.ifindex;
     entry["ifname"] = i.name;
-    entry["flags"] = i.up.value_or(false) ? Json::array({"UP"}) : Json::array();
+    if (i.up) entry["flags"] = *i.up ? Json::array({"UP"}) : Json::array();
     if (!i.link_type.empty()) entry["link_type"] = i.link_type;
     if (!i.kind.empty()) entry["linkinfo"]["info_kind"] = i.kind;
     if (i.master) entry["master"] = *i.master;

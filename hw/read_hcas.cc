@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -77,11 +78,13 @@ std::optional<int> ReadNumaNode(const Tree& tree, const std::string& device, Not
 
 // What the device link says: PCI place, driver, virtual function. The parts stay unknown for a software device.
 void ReadDevice(const Tree& tree, const std::string& path, facts::Hca* hca, Notes* notes) {
-  const auto device = tree.Resolve(path + "/device");
+  const auto link = tree.Resolve(path + "/device");
+  // Where the link cannot be followed, the place of the verbs device tells the same.
+  const auto device = link.ok() ? link : tree.Resolve(path);
   const auto functions = device.ok() ? PciFunctionsOf(*device) : std::vector<facts::PciAddress>();
   if (functions.empty()) {
     const auto place = tree.Resolve(path);
-    hca->is_software = !device.ok() || (place.ok() && place->find("/virtual/") != std::string::npos);
+    hca->is_software = !link.ok() || (place.ok() && place->find("/virtual/") != std::string::npos);
     return;
   }
   hca->pci = functions.back();
@@ -111,17 +114,34 @@ facts::Hca ReadHca(const Tree& tree, const std::string& name, Notes* notes) {
   return hca;
 }
 
-// Verbs device name -> uverbs node name.
-std::map<std::string, std::string> ReadVerbsNodes(const Tree& tree, Notes* notes) {
+// Verbs device name -> uverbs node name; nothing when that cannot be told.
+std::optional<std::map<std::string, std::string>> ReadVerbsNodes(const Tree& tree, Notes* notes) {
   std::map<std::string, std::string> out;
-  const auto names = tree.List("sys/class/infiniband_verbs");
-  if (!names.ok()) return out;
+  const std::string folder = "sys/class/infiniband_verbs";
+  const auto names = tree.List(folder);
+  if (!names.ok()) {
+    if (names.error().code == base::Code::kNotFound) return out;
+    notes->push_back({.where = folder, .what = names.error().what});
+    return std::nullopt;
+  }
   for (const auto& name : *names) {
     if (!name.starts_with("uverbs")) continue;  // "abi_version" lies there too
-    const auto device = ReadText(tree, "sys/class/infiniband_verbs/" + name + "/ibdev", Absence::kNoted, notes);
+    const auto device = ReadText(tree, folder + "/" + name + "/ibdev", Absence::kNoted, notes);
     if (device) out.emplace(*device, name);
   }
   return out;
+}
+
+void SetOpenable(const Tree& tree, const std::optional<std::map<std::string, std::string>>& verbs, facts::Hca* hca) {
+  hca->openable = facts::Openable::kUnknown;
+  if (!verbs) return;
+  const auto node = verbs->find(hca->name);
+  if (node != verbs->end()) {
+    hca->uverbs = node->second;
+    hca->openable = tree.CheckOpenable("dev/infiniband/" + node->second);
+  } else if (tree.Exists("dev")) {
+    hca->openable = facts::Openable::kMissing;
+  }
 }
 
 }  // namespace
@@ -138,14 +158,7 @@ std::vector<facts::Hca> ReadHcas(const Tree& tree, Notes* notes) {
   const auto verbs = ReadVerbsNodes(tree, notes);
   for (const auto& name : *names) {
     facts::Hca hca = ReadHca(tree, name, notes);
-    const auto node = verbs.find(name);
-    hca.openable = facts::Openable::kMissing;
-    if (node != verbs.end()) {
-      hca.uverbs = node->second;
-      hca.openable = tree.CheckOpenable("dev/infiniband/" + node->second);
-    } else if (!tree.Exists("dev")) {
-      hca.openable = facts::Openable::kUnknown;
-    }
+    SetOpenable(tree, verbs, &hca);
     out.push_back(std::move(hca));
   }
   std::stable_sort(out.begin(), out.end(), [](const facts::Hca& a, const facts::Hca& b) {

@@ -12,7 +12,8 @@
 
 namespace nccl_tune::hw {
 
-// Every interface that sysfs or `ip` knows, by ifindex. Never fails; what cannot be read is unknown and noted.
+// Every interface that sysfs knows, by ifindex; one that only `ip` knows is noted. Never fails; what cannot be read is
+// unknown and noted.
 std::vector<facts::Netdev> ReadNetdevs(const Tree& tree, const std::vector<InterfaceFacts>& interfaces,
                                        std::vector<facts::Note>* notes);
 

@@ -18,13 +18,13 @@ std::optional<std::string> FindNetdevOf(const facts::Hca& hca, const facts::IbPo
   for (const auto& gid : port.gids) {
     if (gid.netdev) return gid.netdev;
   }
-  std::optional<std::string> found;
+  const facts::Netdev* found = nullptr;
   for (const auto& netdev : netdevs) {
     if (!hca.pci || netdev.pci != hca.pci) continue;
-    if (found) return std::nullopt;
-    found = netdev.name;
+    if (found != nullptr) return std::nullopt;
+    found = &netdev;
   }
-  return found;
+  return found == nullptr ? std::nullopt : std::optional<std::string>(found->name);
 }
 
 }  // namespace

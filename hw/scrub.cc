@@ -34,6 +34,17 @@ Number NumberOf(std::map<Key, Number>* table, const Key& key) {
   return table->try_emplace(key, static_cast<Number>(table->size() + 1)).first->second;
 }
 
+// What our own output begins with; see IsScrubbed.
+constexpr std::uint64_t kScrubbedMac = 0x02005e00;
+constexpr std::array<std::uint8_t, 6> kScrubbedIdentifier = {0x02, 0x00, 0x5e, 0xff, 0xfe, 0x01};
+constexpr std::array<std::uint8_t, 4> kScrubbedNetwork = {0x20, 0x01, 0x0d, 0xb8};
+
+// Our own output stays as it is: numbers given anew in the order of another folder listing would differ.
+template <std::size_t kLength>
+bool IsScrubbed(const std::array<std::uint8_t, 8>& half, const std::array<std::uint8_t, kLength>& start) {
+  return std::equal(start.begin(), start.end(), half.begin());
+}
+
 bool IsPrivate4(const facts::IpAddress& a) {
   const auto b = a.bytes;
   return b[12] == 10 || (b[12] == 172 && (b[13] & 0xf0) == 16) || (b[12] == 192 && b[13] == 168) ||
@@ -42,7 +53,9 @@ bool IsPrivate4(const facts::IpAddress& a) {
 
 }  // namespace
 
-std::uint16_t Scrubber::MacNumber(std::uint64_t mac) { return NumberOf(&macs_, mac); }
+std::uint16_t Scrubber::MacNumber(std::uint64_t mac) {
+  return mac >> 16 == kScrubbedMac ? static_cast<std::uint16_t>(mac) : NumberOf(&macs_, mac);
+}
 
 std::string Scrubber::Mac(std::string_view text) {
   const auto mac = ParseGroups(text, 6, 2);
@@ -58,6 +71,7 @@ std::string Scrubber::Guid(std::string_view text) {
   if (*guid == 0) return std::string(text);
   Half half;
   for (std::size_t i = 0; i < half.size(); ++i) half[i] = static_cast<std::uint8_t>(*guid >> (56 - 8 * i));
+  if (IsScrubbed(half, kScrubbedIdentifier)) return std::string(text);
   return "0200:5eff:fe01:" + Hex(NumberOf(&identifiers_, half), 4);
 }
 
@@ -73,9 +87,10 @@ std::string Scrubber::Name(std::string_view name) {
 Scrubber::Half Scrubber::InterfaceIdentifier(const Half& id) {
   if (std::all_of(id.begin(), id.end(), [](std::uint8_t b) { return b == 0; })) return id;
   if (std::all_of(id.begin(), id.end() - 2, [](std::uint8_t b) { return b == 0; })) return id;  // given by hand: ::15
+  if (IsScrubbed(id, kScrubbedIdentifier)) return id;
   if (id[3] == 0xff && id[4] == 0xfe) {
     std::uint64_t mac = 0;
-    for (const std::size_t i : {0, 1, 2, 5, 6, 7}) mac = mac << 8 | id[i];
+    for (const std::size_t i : {0U, 1U, 2U, 5U, 6U, 7U}) mac = mac << 8 | id[i];
     const std::uint16_t number = MacNumber(mac ^ (std::uint64_t{2} << 40));
     return {0x00, 0x00, 0x5e, 0xff, 0xfe, 0x00, static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)};
   }
@@ -100,6 +115,7 @@ facts::IpAddress Scrubber::Address(facts::IpAddress address) {
   if ((b[0] & 0xe0) == 0x20) {  // 2000::/3, the public space
     Half high;
     std::copy_n(b.begin(), 8, high.begin());
+    if (IsScrubbed(high, kScrubbedNetwork)) return address;
     const std::uint16_t number = NumberOf(&networks6_, high);
     const Half fresh = {0x20, 0x01, 0x0d, 0xb8, 0, 0, static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)};
     std::copy_n(fresh.begin(), 8, b.begin());

@@ -109,7 +109,7 @@ std::string ExplainText(const env::Plan& plan, const std::vector<facts::Note>& n
     out += RejectedText(setting.decision.rejected);
   }
   if (!notes.empty()) out += "not read\n";
-  for (const auto& note : notes) out += Wrap("    ", 4, note.where + ": " + note.what);
+  for (const auto& note : notes) out += Wrap("", 4, note.where + ": " + note.what);
   return out;
 }
 

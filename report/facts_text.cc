@@ -137,7 +137,7 @@ std::string FactsText(const facts::Node& node) {
   std::string out = "RDMA ports\n";
   for (const auto& hca : node.hcas) {
     for (const auto& port : hca.ports) {
-      out += Wrap("  " + base::Printable(hca.name) + ":" + std::to_string(port.number), kColumn, PortLine(hca, port));
+      out += Wrap("  " + hca.name + ":" + std::to_string(port.number), kColumn, PortLine(hca, port));
       for (const auto& gid : port.gids) {
         out += Wrap("      gid " + std::to_string(gid.index), kColumn,
                     gid.address.ToString() + (gid.version ? " RoCE " + std::string(Text(*gid.version)) : "") +
@@ -146,7 +146,7 @@ std::string FactsText(const facts::Node& node) {
     }
   }
   out += "Interfaces\n";
-  for (const auto& netdev : node.netdevs) out += Wrap("  " + base::Printable(netdev.name), kColumn, NetdevLine(netdev));
+  for (const auto& netdev : node.netdevs) out += Wrap("  " + netdev.name, kColumn, NetdevLine(netdev));
   out += "GPUs\n";
   for (const auto& gpu : node.gpus) {
     out += Wrap("  " + gpu.pci.ToString(), kColumn,
@@ -154,11 +154,11 @@ std::string FactsText(const facts::Node& node) {
   }
   out += "Default routes\n";
   for (const auto& route : node.routes) {
-    if (!route.destination) out += Wrap("  " + base::Printable(route.interface), kColumn, "metric " + std::to_string(route.metric));
+    if (!route.destination) out += Wrap("  " + route.interface, kColumn, "metric " + std::to_string(route.metric));
   }
   if (node.address) out += Wrap("Node address", kColumn, node.address->ToString());
   if (!node.notes.empty()) out += "Not read\n";
-  for (const auto& note : node.notes) out += Wrap("  ", 2, note.where + ": " + note.what);
+  for (const auto& note : node.notes) out += Wrap("", 2, note.where + ": " + note.what);
   return out;
 }
 

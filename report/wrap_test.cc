@@ -35,5 +35,18 @@ TEST(WrapTest, KeepsAWordWholeAndEscapesBytes) {
   EXPECT_EQ(Wrap("", 0, "a\x1b[31mb\nc"), "a\\x1b[31mb\\x0ac\n");
 }
 
+TEST(WrapTest, ShowsALongValueWhole) {
+  const std::string value = "=" + std::string(400, 'x');
+  EXPECT_EQ(Wrap("V", 4, value), "V   " + value + "\n");
+  EXPECT_EQ(Wrap("", 0, std::string(300, '\x01')).size(), 4 * 300u + 1);
+}
+
+TEST(WrapTest, ALabelIsEscapedAndLeavesItsLineWhenThereIsNoRoom) {
+  EXPECT_EQ(Wrap("a\x1b[31m", 4, "x"), "a\\x1b[31m x\n");
+  const std::string label(78, 'x');
+  EXPECT_EQ(Wrap(label, 4, "ab cd"), label + "\n    ab cd\n");
+  EXPECT_EQ(Wrap(label, 4, "a cd"), label + " a\n    cd\n");
+}
+
 }  // namespace
 }  // namespace nccl_tune::report

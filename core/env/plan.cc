@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/env/nccl_integer.h"
+
 namespace nccl_tune::env {
 namespace {
 
@@ -37,7 +39,7 @@ bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
 std::string RuledOutBy(const policy::Decision& decision, const Environment& user, const std::optional<std::string>& our_hcas) {
   if (!IsIbVariable(decision.variable)) return "";
   const auto disable = Lookup(user, "NCCL_IB_DISABLE");
-  if (disable && *disable == "1") return "you have set NCCL_IB_DISABLE=1";
+  if (disable && ReadNcclInteger(*disable).value.value_or(0) != 0) return "you have set NCCL_IB_DISABLE=" + *disable;
   const auto net = Lookup(user, "NCCL_NET");
   if (net && EqualsIgnoringCase(*net, "Socket")) return "you have set NCCL_NET=" + *net;
   const auto hcas = Lookup(user, "NCCL_IB_HCA");

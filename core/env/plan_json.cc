@@ -104,7 +104,7 @@ Result<std::string> PlanToJson(const Plan& plan) {
 }
 
 Result<PlanSummary> ParsePlan(std::string_view text) {
-  const auto fail = [](std::string what, std::string seen) {
+  const auto fail = [](std::string what, std::string seen = "") {
     return Error{.code = Code::kInvalidInput, .what = std::move(what), .where = std::string(kPlanVariable), .seen = std::move(seen)};
   };
   if (text.size() > kPlanLimit) return fail("plan too long", std::to_string(text.size()) + " bytes");
@@ -114,13 +114,18 @@ Result<PlanSummary> ParsePlan(std::string_view text) {
   if (version != kVersion) return fail("unknown version of the plan", version ? std::to_string(*version) : "");
   PlanSummary out;
   out.node = base::GetString(*json, "node").value_or("");
-  NCCL_TUNE_ASSIGN_OR_RETURN(set, ReadStrings(*json, "set"));
-  NCCL_TUNE_ASSIGN_OR_RETURN(kept, ReadStrings(*json, "kept"));
-  out.set = std::move(set);
-  out.kept = std::move(kept);
-  for (const Json& entry : base::GetMember(*json, "ports")) {
-    NCCL_TUNE_ASSIGN_OR_RETURN(port, ReadPort(entry));
-    out.ports.push_back(std::move(port));
+  auto set = ReadStrings(*json, "set");
+  if (!set.ok()) return fail(set.error().what);
+  auto kept = ReadStrings(*json, "kept");
+  if (!kept.ok()) return fail(kept.error().what);
+  out.set = std::move(set).value();
+  out.kept = std::move(kept).value();
+  const Json& ports = base::GetMember(*json, "ports");
+  if (!ports.is_null() && !ports.is_array()) return fail("member \"ports\" is no array");
+  for (const Json& entry : ports) {
+    auto port = ReadPort(entry);
+    if (!port.ok()) return fail(port.error().what);
+    out.ports.push_back(std::move(port).value());
   }
   out.interface = base::GetString(*json, "if");
   out.address = base::GetString(*json, "addr");

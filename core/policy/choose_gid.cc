@@ -24,7 +24,7 @@ const facts::Netdev* OwnerOf(const facts::Node& node, const facts::Gid& gid) {
 
 struct Tally {
   int version1 = 0;
-  int unroutable = 0;
+  int no_version = 0;
   int foreign = 0;
   int down = 0;
 };
@@ -33,6 +33,7 @@ std::string Missing(const facts::IbPort& port, const Tally& tally) {
   if (port.gids.empty()) return "its GID table is empty in this network namespace";
   if (tally.down > 0) return "the interface of its only routable RoCE v2 GID is down";
   if (tally.foreign > 0) return "its routable GIDs belong to another network namespace";
+  if (tally.no_version > 0) return "the RoCE version of its routable GID cannot be read";
   if (tally.version1 > 0) return "it has a routable GID for RoCE v1 only, none for RoCE v2";
   return "it has link-local GIDs only, which do not leave the link: its interface has no address";
 }
@@ -45,12 +46,9 @@ base::Result<const facts::Gid*> ChooseGid(const facts::Node& node, const facts::
   Rank best_rank;
   Tally tally;
   for (const auto& gid : port.gids) {
-    if (!gid.address.IsRoutable()) {
-      ++tally.unroutable;
-      continue;
-    }
+    if (!gid.address.IsRoutable()) continue;
     if (gid.version != facts::RoceVersion::kV2) {
-      ++tally.version1;
+      ++(gid.version ? tally.version1 : tally.no_version);
       continue;
     }
     const facts::Netdev* owner = OwnerOf(node, gid);

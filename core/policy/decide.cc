@@ -77,6 +77,11 @@ Decision IbGidIndex(const Situation& s) {
   for (const auto& ref : ports) {
     out.evidence.push_back({PortPath(ref) + "/gids/" + std::to_string(ref.gid->index), ref.gid->address.ToString() + " RoCE v2"});
   }
+  // Without a list of ports the index would hit every port that NCCL then takes.
+  if (!std::all_of(ports.begin(), ports.end(), [](const PortRef& r) { return IsListable(r.hca->name); })) {
+    out.reason = "the ports cannot be listed, and the index is right for these only";
+    return out;
+  }
   const auto index = CommonGidIndex(ports);
   if (!index) {
     out.reason = "the right index differs between the selected ports, and one number serves all; NCCL 2.21 and later choose for each port";

@@ -126,7 +126,8 @@ void DropFrontEnd(const facts::Node& node, PortSelection* out) {
   });
 }
 
-void KeepBestGroup(PortSelection* out) {
+// `usable`: how many ports there were before the front end left.
+void KeepBestGroup(PortSelection* out, std::size_t usable) {
   const auto groups = MakeGroups(out->ports);
   const auto best = std::max_element(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
     return std::make_tuple(a.Total(), a.gbps, a.layer == LinkLayer::kInfiniBand) <
@@ -140,7 +141,7 @@ void KeepBestGroup(PortSelection* out) {
     return Number(ref.Gbps()) + " Gb/s: not a rail beside " + Describe(*best);
   });
   out->reason = groups.size() == 1 && out->rejected.empty() ? "every port is usable: " + Describe(*best)
-                : best->count == 1                         ? "the only usable port: " + Describe(*best)
+                : usable == 1                              ? "the only usable port: " + Describe(*best)
                                                            : "the rails: " + Describe(*best);
 }
 
@@ -170,8 +171,9 @@ PortSelection SelectPorts(const facts::Node& node) {
     out.reason = node.hcas.empty() ? "this node has no RDMA device" : "no RDMA port here can carry NCCL's traffic";
     return out;
   }
+  const std::size_t usable = out.ports.size();
   DropFrontEnd(node, &out);
-  KeepBestGroup(&out);
+  KeepBestGroup(&out, usable);
   return out;
 }
 

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/env/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/policy/test_nodes.h"
+
+namespace nccl_tune::env {
+namespace {
+
+using policy::MakeServer;
+
+Plan PlanFor(const facts::Node& node, const Environment& user) { return MakePlan("server1", policy::Assess(node), user); }
+
+std::string Show(const Environment& env) {
+  std::string out;
+  for (const auto& [name, value] : env) out += (out.empty() ? "" : " ") + name + "=" + value;
+  return out;
+}
+
+const Setting* Find(const Plan& plan, std::string_view name) {
+  for (const auto& setting : plan.settings) {
+    if (setting.decision.variable == name) return &setting;
+  }
+  return nullptr;
+}
+
+constexpr const char* kAll = "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_1:1 NCCL_SOCKET_IFNAME==ens11f1";
+constexpr const char* kSocketOnly = "NCCL_SOCKET_IFNAME==ens11f1";
+
+// An outer step's plan that set these.
+std::string Outer(const std::string& set) { return "{\"v\":1,\"set\":{" + set + "}}"; }
+const std::string kOuterAll = Outer(R"("NCCL_IB_HCA":"=old:1","NCCL_IB_GID_INDEX":"9","NCCL_SOCKET_IFNAME":"=old0")");
+
+TEST(MakePlanTest, TheUserWins) {
+  const struct {
+    const char* what;
+    Environment user;
+    const char* set;
+  } rows[] = {
+      {"nothing set", {}, kAll},
+      {"other variables", {{"NCCL_DEBUG", "INFO"}, {"PATH", "/bin"}}, kAll},
+      {"own interface", {{"NCCL_SOCKET_IFNAME", "eno1"}}, "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_1:1"},
+      {"own interface, empty", {{"NCCL_SOCKET_IFNAME", ""}}, "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_1:1"},
+      {"own ports", {{"NCCL_IB_HCA", "mlx5_0"}}, kSocketOnly},
+      {"own ports, empty", {{"NCCL_IB_HCA", ""}}, kSocketOnly},
+      {"own ports, equal to ours", {{"NCCL_IB_HCA", "=mlx5_1:1"}}, "NCCL_IB_GID_INDEX=3 NCCL_SOCKET_IFNAME==ens11f1"},
+      {"own index", {{"NCCL_IB_GID_INDEX", "1"}}, "NCCL_IB_HCA==mlx5_1:1 NCCL_SOCKET_IFNAME==ens11f1"},
+      {"verbs off", {{"NCCL_IB_DISABLE", "1"}}, kSocketOnly},
+      {"verbs off, as NCCL reads it", {{"NCCL_IB_DISABLE", " 0x1 "}}, kSocketOnly},
+      {"verbs off by another number", {{"NCCL_IB_DISABLE", "2"}}, kSocketOnly},
+      {"verbs on", {{"NCCL_IB_DISABLE", "0"}}, kAll},
+      {"no number", {{"NCCL_IB_DISABLE", "true"}}, kAll},
+      {"empty", {{"NCCL_IB_DISABLE", ""}}, kAll},
+      {"sockets", {{"NCCL_NET", "Socket"}}, kSocketOnly},
+      {"sockets in small letters", {{"NCCL_NET", "socket"}}, kSocketOnly},
+      {"verbs by name", {{"NCCL_NET", "IB"}}, kAll},
+      {"all of it", {{"NCCL_IB_HCA", "a"}, {"NCCL_IB_GID_INDEX", "0"}, {"NCCL_SOCKET_IFNAME", "b"}, {"NCCL_IB_DISABLE", "0"}}, ""},
+      {"a nested step", {{"NCCL_TUNE_PLAN", kOuterAll}, {"NCCL_IB_HCA", "=old:1"}, {"NCCL_IB_GID_INDEX", "9"},
+                         {"NCCL_SOCKET_IFNAME", "=old0"}}, kAll},
+      {"a nested step, one changed by the user",
+       {{"NCCL_TUNE_PLAN", kOuterAll}, {"NCCL_IB_HCA", "=old:1"}, {"NCCL_IB_GID_INDEX", "9"}, {"NCCL_SOCKET_IFNAME", "mine"}},
+       "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_1:1"},
+      {"a nested step, ports changed by the user",
+       {{"NCCL_TUNE_PLAN", kOuterAll}, {"NCCL_IB_HCA", "mine"}, {"NCCL_IB_GID_INDEX", "9"}, {"NCCL_SOCKET_IFNAME", "=old0"}},
+       kSocketOnly},
+      {"a nested step, one removed by the user", {{"NCCL_TUNE_PLAN", kOuterAll}, {"NCCL_IB_GID_INDEX", "9"}}, kAll},
+      {"a broken outer plan", {{"NCCL_TUNE_PLAN", "{"}, {"NCCL_IB_HCA", "=old:1"}}, kSocketOnly},
+      {"an outer plan of a later version", {{"NCCL_TUNE_PLAN", R"({"v":2,"set":{"NCCL_IB_HCA":"=old:1"}})"}, {"NCCL_IB_HCA", "=old:1"}},
+       kSocketOnly},
+      {"an empty outer plan", {{"NCCL_TUNE_PLAN", ""}}, kAll},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(Show(ValuesOf(PlanFor(MakeServer(), row.user))), row.set) << row.what;
+    EXPECT_EQ(Show(ValuesOf(PlanFor(MakeServer(), row.user))), row.set) << row.what << ", again";
+  }
+}
+
+TEST(MakePlanTest, SaysWhatHappenedToEachVariable) {
+  const Plan plan = PlanFor(MakeServer(), {{"NCCL_IB_HCA", "mlx5_0"}});
+  EXPECT_EQ(Find(plan, "NCCL_IB_HCA")->action, Action::kKeep);
+  EXPECT_EQ(Find(plan, "NCCL_IB_HCA")->user_value, "mlx5_0");
+  EXPECT_EQ(Find(plan, "NCCL_IB_GID_INDEX")->action, Action::kYielded);
+  EXPECT_EQ(Find(plan, "NCCL_IB_GID_INDEX")->yielded_to,
+            "you have chosen the ports yourself (NCCL_IB_HCA), and this was computed for others");
+  EXPECT_EQ(Find(plan, "NCCL_IB_DISABLE")->action, Action::kUnset);
+  EXPECT_EQ(Find(plan, "NCCL_SOCKET_IFNAME")->action, Action::kSet);
+  const struct {
+    Environment user;
+    const char* yielded_to;
+  } rows[] = {
+      {{{"NCCL_IB_DISABLE", "1"}}, "you have set NCCL_IB_DISABLE=1"},
+      {{{"NCCL_IB_DISABLE", "0x1"}}, "you have set NCCL_IB_DISABLE=0x1"},
+      {{{"NCCL_NET", "SOCKET"}}, "you have set NCCL_NET=SOCKET"},
+  };
+  for (const auto& row : rows) {
+    const Plan off = PlanFor(MakeServer(), row.user);
+    EXPECT_EQ(Find(off, "NCCL_IB_HCA")->yielded_to, row.yielded_to);
+    EXPECT_EQ(Find(off, "NCCL_IB_GID_INDEX")->yielded_to, row.yielded_to);
+  }
+}
+
+// A trap sets NCCL_IB_DISABLE=1; a user who names ports means to use them.
+TEST(MakePlanTest, DoesNotTurnOffPortsThatTheUserChose) {
+  facts::Node node = MakeServer();
+  node.hcas[0].ports[0].gids.resize(3);
+  EXPECT_EQ(Show(ValuesOf(PlanFor(node, {}))), "NCCL_IB_DISABLE=1 NCCL_SOCKET_IFNAME==eno1");
+  EXPECT_EQ(Show(ValuesOf(PlanFor(node, {{"NCCL_IB_HCA", "mlx5_1"}}))), "NCCL_SOCKET_IFNAME==eno1");
+}
+
+TEST(PlanToJsonTest, IsThePublishedForm) {
+  const auto text = PlanToJson(PlanFor(MakeServer(), {{"NCCL_IB_GID_INDEX", "3"}}));
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(*text,
+            R"({"v":1,"node":"server1","set":{"NCCL_IB_HCA":"=mlx5_1:1","NCCL_SOCKET_IFNAME":"=ens11f1"},)"
+            R"("kept":{"NCCL_IB_GID_INDEX":"3"},)"
+            R"("ports":[{"hca":"mlx5_1","port":1,"link":"Ethernet","gbps":25.0,"netdev":"ens11f1","gid":3}],)"
+            R"("if":"ens11f1","addr":"172.16.0.11",)"
+            R"("why":{"NCCL_IB_HCA":"every port is usable: 1 x 25 Gb/s RoCE",)"
+            R"("NCCL_SOCKET_IFNAME":"the interface of mlx5_1:1: every rail of this node is on its cable, so the other nodes are in )"
+            R"-(172.16.0.0/24 (inferred on this node)"}})-");
+}
+
+TEST(PlanToJsonTest, IsReadBack) {
+  const Plan plan = PlanFor(MakeServer(), {{"NCCL_IB_GID_INDEX", "odd \"\\\n value"}});
+  const auto got = ParsePlan(PlanToJson(plan).value());
+  ASSERT_TRUE(got.ok()) << got.error().ToString();
+  EXPECT_EQ(got->node, "server1");
+  EXPECT_EQ(got->set, ValuesOf(plan));
+  EXPECT_EQ(Show(got->kept), "NCCL_IB_GID_INDEX=odd \"\\\n value");
+  EXPECT_EQ(got->ports, plan.ports);
+  EXPECT_EQ(got->interface, "ens11f1");
+  EXPECT_EQ(got->address, "172.16.0.11");
+  const auto empty = ParsePlan(PlanToJson(MakePlan("", policy::Assess(facts::Node{}), {})).value());
+  ASSERT_TRUE(empty.ok());
+  EXPECT_TRUE(empty->node.empty());
+  EXPECT_TRUE(empty->set.empty());
+  EXPECT_TRUE(empty->ports.empty());
+  EXPECT_EQ(empty->interface, std::nullopt);
+  EXPECT_EQ(empty->address, std::nullopt);
+}
+
+TEST(PlanToJsonTest, DropsReasonsBeforeValues) {
+  Plan plan = PlanFor(MakeServer(), {});
+  plan.settings[1].decision.reason = std::string(kPlanLimit, 'r');
+  const auto without = PlanToJson(plan);
+  ASSERT_TRUE(without.ok());
+  EXPECT_LE(without->size(), kPlanLimit);
+  EXPECT_EQ(without->find("\"why\""), std::string::npos);
+  EXPECT_EQ(ParsePlan(*without)->set, ValuesOf(plan));
+  // As long as allowed: grow a value byte by byte to the limit and over it.
+  plan.settings[1].decision.value = "=" + std::string(kPlanLimit - without->size() + std::string_view("mlx5_1:1").size(), 'x');
+  const auto full = PlanToJson(plan);
+  ASSERT_TRUE(full.ok());
+  EXPECT_EQ(full->size(), kPlanLimit);
+  EXPECT_TRUE(ParsePlan(*full).ok());
+  *plan.settings[1].decision.value += 'x';
+  const auto over = PlanToJson(plan);
+  ASSERT_FALSE(over.ok());
+  EXPECT_EQ(over.error().code, base::Code::kInternal);
+  EXPECT_EQ(over.error().ToString(), "NCCL_TUNE_PLAN: plan too long for a variable: got \"8193 bytes\", expected at most 8192");
+}
+
+TEST(ParsePlanTest, SkipsWhatItDoesNotKnow) {
+  const auto got = ParsePlan(R"({"new":[1],"v":1,"set":{"A":"b"},"ports":[{"hca":"m","port":2,"new":{}}],"node":7,"if":null})");
+  ASSERT_TRUE(got.ok()) << got.error().ToString();
+  EXPECT_EQ(Show(got->set), "A=b");
+  ASSERT_EQ(got->ports.size(), 1u);
+  EXPECT_EQ(got->ports[0].hca, "m");
+  EXPECT_EQ(got->ports[0].port, 2);
+  EXPECT_EQ(got->ports[0].gbps, std::nullopt);
+  EXPECT_EQ(got->node, "");
+  EXPECT_EQ(got->interface, std::nullopt);
+}
+
+TEST(ParsePlanTest, RefusesWhatIsNoPlan) {
+  const auto with = [](const char* members) { return std::string("{\"v\":1,") + members + "}"; };
+  const std::string deep = std::string(70, '[') + std::string(70, ']');
+  const struct {
+    std::string text;
+    const char* message;
+  } rows[] = {
+      {"", "NCCL_TUNE_PLAN: not a plan"},
+      {"x", "NCCL_TUNE_PLAN: not a plan: got \"x\""},
+      {"{", "NCCL_TUNE_PLAN: not a plan: got \"{\""},
+      {"{\"v\":1}}", "NCCL_TUNE_PLAN: not a plan"},
+      {"{\"v\":1,}", "NCCL_TUNE_PLAN: not a plan"},
+      {"[]", "NCCL_TUNE_PLAN: not a plan: got \"[]\""},
+      {"null", "NCCL_TUNE_PLAN: not a plan"},
+      {"1", "NCCL_TUNE_PLAN: not a plan"},
+      {"\"{}\"", "NCCL_TUNE_PLAN: not a plan"},
+      {std::string("{\"v\":1}\0", 8), "NCCL_TUNE_PLAN: not a plan"},
+      {with("\"node\":\"\xff\""), "NCCL_TUNE_PLAN: not a plan"},
+      {with(("\"new\":" + deep).c_str()), "NCCL_TUNE_PLAN: not a plan"},
+      {std::string(100000, '['), "NCCL_TUNE_PLAN: plan too long: got \"100000 bytes\""},
+      {std::string(8193, ' '), "NCCL_TUNE_PLAN: plan too long: got \"8193 bytes\""},
+      {"{}", "NCCL_TUNE_PLAN: unknown version of the plan"},
+      {"{\"v\":2}", "NCCL_TUNE_PLAN: unknown version of the plan: got \"2\""},
+      {"{\"v\":0}", "NCCL_TUNE_PLAN: unknown version of the plan: got \"0\""},
+      {"{\"v\":-1}", "NCCL_TUNE_PLAN: unknown version of the plan: got \"-1\""},
+      {"{\"v\":\"1\"}", "NCCL_TUNE_PLAN: unknown version of the plan"},
+      {"{\"v\":1.0}", "NCCL_TUNE_PLAN: unknown version of the plan"},
+      {"{\"v\":null}", "NCCL_TUNE_PLAN: unknown version of the plan"},
+      {"{\"v\":[1]}", "NCCL_TUNE_PLAN: unknown version of the plan"},
+      {"{\"v\":18446744073709551617}", "NCCL_TUNE_PLAN: unknown version of the plan"},
+      {with("\"set\":[]"), "NCCL_TUNE_PLAN: member \"set\" is no object"},
+      {with("\"set\":\"A=b\""), "NCCL_TUNE_PLAN: member \"set\" is no object"},
+      {with("\"set\":{\"A\":1}"), "NCCL_TUNE_PLAN: value of A is no text"},
+      {with("\"set\":{\"A\":null}"), "NCCL_TUNE_PLAN: value of A is no text"},
+      {with("\"set\":{\"\\u001b\":{}}"), "NCCL_TUNE_PLAN: value of \\x1b is no text"},
+      {with("\"kept\":7"), "NCCL_TUNE_PLAN: member \"kept\" is no object"},
+      {with("\"kept\":{\"A\":[\"b\"]}"), "NCCL_TUNE_PLAN: value of A is no text"},
+      {with("\"ports\":{}"), "NCCL_TUNE_PLAN: member \"ports\" is no array"},
+      {with("\"ports\":{\"a\":{\"hca\":\"m\",\"port\":1}}"), "NCCL_TUNE_PLAN: member \"ports\" is no array"},
+      {with("\"ports\":\"mlx5_1\""), "NCCL_TUNE_PLAN: member \"ports\" is no array"},
+      {with("\"ports\":[\"mlx5_1\"]"), "NCCL_TUNE_PLAN: port without hca or port"},
+      {with("\"ports\":[{}]"), "NCCL_TUNE_PLAN: port without hca or port"},
+      {with("\"ports\":[{\"hca\":\"m\"}]"), "NCCL_TUNE_PLAN: port without hca or port"},
+      {with("\"ports\":[{\"hca\":5,\"port\":1}]"), "NCCL_TUNE_PLAN: port without hca or port"},
+      {with("\"ports\":[{\"hca\":\"m\",\"port\":\"1\"}]"), "NCCL_TUNE_PLAN: port without hca or port"},
+      {with("\"ports\":[{\"hca\":\"m\",\"port\":-1}]"), "NCCL_TUNE_PLAN: port without hca or port"},
+      {with("\"ports\":[{\"hca\":\"m\",\"port\":4294967297}]"), "NCCL_TUNE_PLAN: port without hca or port"},
+  };
+  for (const auto& row : rows) {
+    const auto got = ParsePlan(row.text);
+    ASSERT_FALSE(got.ok()) << row.text.substr(0, 60);
+    EXPECT_TRUE(got.error().ToString().starts_with(row.message)) << got.error().ToString() << "\nfor " << row.text.substr(0, 60);
+    EXPECT_EQ(got.error().code, base::Code::kInvalidInput);
+  }
+}
+
+}  // namespace
+}  // namespace nccl_tune::env

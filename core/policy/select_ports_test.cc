@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/policy/select_ports.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "core/policy/test_nodes.h"
+
+namespace nccl_tune::policy {
+namespace {
+
+using facts::Openable;
+using facts::PortState;
+
+TEST(SelectPortsTest, OneGoodPort) {
+  const facts::Node node = MakeServer();
+  const auto got = SelectPorts(node);
+  EXPECT_EQ(Names(got), "mlx5_1:1");
+  EXPECT_EQ(got.reason, "every port is usable: 1 x 25 Gb/s RoCE");
+  ASSERT_EQ(got.ports[0].gid->index, 3);
+  EXPECT_FALSE(got.has_trap);
+  EXPECT_FALSE(got.needs_plugin);
+}
+
+// One thing wrong with the server's only port.
+TEST(SelectPortsTest, WhyAPortCannotCarryTraffic) {
+  using Change = std::function<void(facts::Hca*)>;
+  const auto state = [](std::optional<PortState> s) { return Change([s](facts::Hca* h) { h->ports[0].state = s; }); };
+  const struct {
+    Change change;
+    const char* why;
+    bool trap;  // NCCL would take it
+  } rows[] = {
+      {state(PortState::kDown), "port is DOWN", false},
+      {state(PortState::kInit), "port is INIT", false},
+      {state(PortState::kArmed), "port is ARMED", false},
+      {state(PortState::kActiveDefer), "port is ACTIVE_DEFER", false},
+      {state(PortState::kOther), "port is unknown", false},
+      {state(std::nullopt), "port is unreadable", false},
+      {[](facts::Hca* h) { h->is_software = true; }, "software device: slower than plain sockets", true},
+      {[](facts::Hca* h) { h->node_type = facts::NodeType::kRnic; },
+       "iWARP adapter: NCCL addresses peers by LID or GID, which it has not", true},
+      {[](facts::Hca* h) { h->ports[0].link_layer = std::nullopt; }, "link layer is neither InfiniBand nor Ethernet", false},
+      {[](facts::Hca* h) { h->ports[0].link_layer = facts::LinkLayer::kOther; }, "link layer is neither InfiniBand nor Ethernet", false},
+      {[](facts::Hca* h) { h->openable = Openable::kMissing; }, "no /dev/infiniband node: verbs cannot open it", false},
+      {[](facts::Hca* h) { h->openable = Openable::kNo; }, "/dev/infiniband/uverbs0 may not be opened", false},
+      {[](facts::Hca* h) { h->ports[0].gids.clear(); }, "its GID table is empty in this network namespace", true},
+      {[](facts::Hca* h) { h->ports[0].gids.resize(2); },
+       "it has link-local GIDs only, which do not leave the link: its interface has no address", true},
+      {[](facts::Hca* h) { h->ports[0].gids.resize(3); }, "it has a routable GID for RoCE v1 only, none for RoCE v2", true},
+      {[](facts::Hca* h) { for (auto& gid : h->ports[0].gids) gid.netdev = "pod7"; },
+       "its routable GIDs belong to another network namespace", true},
+      {[](facts::Hca* h) { *h = MakeIb("mlx5_1", "0000:03:00.1", 100); h->ports[0].sm_lid = 0; },
+       "no subnet manager has set it up (lid or sm_lid is 0)", true},
+      {[](facts::Hca* h) { *h = MakeIb("mlx5_1", "0000:03:00.1", 100); h->ports[0].lid = 0; },
+       "no subnet manager has set it up (lid or sm_lid is 0)", true},
+  };
+  for (const auto& row : rows) {
+    facts::Node node = MakeServer();
+    row.change(&node.hcas[0]);
+    const auto got = SelectPorts(node);
+    EXPECT_EQ(Names(got), "") << row.why;
+    EXPECT_EQ(Show(got.rejected), std::string("mlx5_1:1: ") + row.why);
+    EXPECT_EQ(got.has_trap, row.trap) << row.why;
+    EXPECT_EQ(got.reason, "no RDMA port here can carry NCCL's traffic");
+  }
+}
+
+TEST(SelectPortsTest, UnknownIsNoReasonAgainstAPort) {
+  facts::Node node = MakeServer();
+  node.hcas[0].openable = Openable::kUnknown;
+  node.hcas[0].ports[0].rate = std::nullopt;
+  node.hcas[0].pci = std::nullopt;
+  EXPECT_EQ(Names(SelectPorts(node)), "mlx5_1:1");
+  node.hcas = {MakeIb("mlx5_0", "0000:01:00.0", 400)};
+  node.hcas[0].ports[0].lid = node.hcas[0].ports[0].sm_lid = std::nullopt;
+  EXPECT_EQ(Names(SelectPorts(node)), "mlx5_0:1");
+}
+
+struct Case {
+  const char* what;
+  facts::Node node;
+  const char* ports;
+  const char* rejected;
+  const char* reason;
+};
+
+// The server's node with these devices; interfaces ensN with 172.16.N.1 for N = 0..3 and eno1, which is the front end.
+facts::Node With(std::vector<facts::Hca> hcas) {
+  facts::Node node = MakeServer();
+  for (const char* n : {"0", "1", "2", "3"}) {
+    node.netdevs.push_back(MakeNetdev(std::string("ens") + n, std::string("172.16.") + n + ".1"));
+  }
+  node.hcas = std::move(hcas);
+  return node;
+}
+
+facts::Hca Rail(const std::string& n, double gbps) {
+  return MakeRoce("mlx5_" + n, "0000:0" + n + ":00.0", gbps, "ens" + n, "172.16." + n + ".1");
+}
+
+facts::Hca FrontEnd(double gbps) { return MakeRoce("mlx5_9", "0000:09:00.0", gbps, "eno1", "10.0.0.11"); }
+
+TEST(SelectPortsTest, RailsOfOneLayerAndOneRate) {
+  facts::Hca down = Rail("1", 200);
+  down.ports[0].state = PortState::kDown;
+  facts::Hca rxe = Rail("3", 2.5);
+  rxe.is_software = true;
+  const Case cases[] = {
+      {"two rails", With({Rail("0", 200), Rail("1", 200)}), "mlx5_0:1 mlx5_1:1", "", "every port is usable: 2 x 200 Gb/s RoCE"},
+      {"one unplugged", With({Rail("0", 200), down}), "mlx5_0:1", "mlx5_1:1: port is DOWN", "the only usable port: 1 x 200 Gb/s RoCE"},
+      {"slower management port", With({Rail("0", 200), Rail("1", 25)}), "mlx5_0:1",
+       "mlx5_1:1: 25 Gb/s: not a rail beside 1 x 200 Gb/s RoCE", "the rails: 1 x 200 Gb/s RoCE"},
+      {"front end of equal rate", With({Rail("0", 100), FrontEnd(100)}), "mlx5_0:1",
+       "mlx5_9:1: eno1 carries the node's own address, and other ports are at least as fast", "the rails: 1 x 100 Gb/s RoCE"},
+      {"front end alone", With({FrontEnd(25)}), "mlx5_9:1", "", "every port is usable: 1 x 25 Gb/s RoCE"},
+      {"front end faster than the rest", With({Rail("0", 10), FrontEnd(100)}), "mlx5_9:1",
+       "mlx5_0:1: 10 Gb/s: not a rail beside 1 x 100 Gb/s RoCE", "the rails: 1 x 100 Gb/s RoCE"},
+      {"mixed, InfiniBand carries more", With({MakeIb("ib0", "0000:01:00.0", 200), MakeIb("ib1", "0000:02:00.0", 200), Rail("0", 100)}),
+       "ib0:1 ib1:1", "mlx5_0:1: link layers must not be mixed, and 2 x 200 Gb/s InfiniBand carry more",
+       "the rails: 2 x 200 Gb/s InfiniBand"},
+      {"mixed, Ethernet carries more", With({MakeIb("ib0", "0000:01:00.0", 100), Rail("0", 100), Rail("1", 100)}),
+       "mlx5_0:1 mlx5_1:1", "ib0:1: link layers must not be mixed, and 2 x 100 Gb/s RoCE carry more", "the rails: 2 x 100 Gb/s RoCE"},
+      {"mixed, equal", With({Rail("0", 100), MakeIb("ib0", "0000:01:00.0", 100)}), "ib0:1",
+       "mlx5_0:1: link layers must not be mixed, and 1 x 100 Gb/s InfiniBand carry more", "the rails: 1 x 100 Gb/s InfiniBand"},
+      {"many slow against one fast", With({Rail("0", 100), Rail("1", 100), Rail("2", 100), MakeIb("ib0", "0000:01:00.0", 200)}),
+       "mlx5_0:1 mlx5_1:1 mlx5_2:1", "ib0:1: link layers must not be mixed, and 3 x 100 Gb/s RoCE carry more",
+       "the rails: 3 x 100 Gb/s RoCE"},
+      {"a software device beside", With({Rail("0", 100), rxe}), "mlx5_0:1", "mlx5_3:1: software device: slower than plain sockets",
+       "the only usable port: 1 x 100 Gb/s RoCE"},
+      {"no device", With({}), "", "", "this node has no RDMA device"},
+  };
+  for (const Case& c : cases) {
+    const auto got = SelectPorts(c.node);
+    EXPECT_EQ(Names(got), c.ports) << c.what;
+    EXPECT_EQ(Show(got.rejected), c.rejected) << c.what;
+    EXPECT_EQ(got.reason, c.reason) << c.what;
+  }
+}
+
+TEST(SelectPortsTest, TheDefaultRouteShowsTheFrontEndToo) {
+  facts::Node node = With({Rail("0", 100), FrontEnd(100)});
+  node.address = std::nullopt;
+  EXPECT_EQ(Show(SelectPorts(node).rejected),
+            "mlx5_9:1: eno1 carries the default route, and other ports are at least as fast");
+  node.routes.clear();
+  EXPECT_EQ(Names(SelectPorts(node)), "mlx5_0:1 mlx5_9:1");
+}
+
+TEST(SelectPortsTest, EfaNeedsItsPlugin) {
+  facts::Hca efa = MakeHca("rdmap0s6", "0000:00:06.0", facts::LinkLayer::kOther, 100);
+  efa.driver = "efa";
+  efa.node_type = facts::NodeType::kOther;
+  facts::Node node = With({efa});
+  const auto got = SelectPorts(node);
+  EXPECT_TRUE(got.needs_plugin);
+  EXPECT_FALSE(got.has_trap);
+  EXPECT_EQ(Names(got), "");
+}
+
+TEST(SelectPortsTest, TheSameFactsGiveTheSamePorts) {
+  const facts::Node node = With({Rail("1", 100), Rail("0", 100), FrontEnd(100), MakeIb("ib0", "0000:01:00.0", 100)});
+  const auto a = SelectPorts(node);
+  const auto b = SelectPorts(node);
+  EXPECT_EQ(Names(a), Names(b));
+  EXPECT_EQ(Show(a.rejected), Show(b.rejected));
+  EXPECT_EQ(a.reason, b.reason);
+}
+
+}  // namespace
+}  // namespace nccl_tune::policy

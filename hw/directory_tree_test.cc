@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/directory_tree.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nccl_tune::hw {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of its own for each test: "root" is the tree, "outside" lies beside it.
+class DirectoryTreeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* base = std::getenv("TEST_TMPDIR");
+    std::string name = std::string(base == nullptr ? "/tmp" : base) + "/tree.XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    home_ = name;
+    fs::create_directories(home_ / "root");
+    Write("outside", "secret\n");
+    auto tree = DirectoryTree::Open(home_ / "root");
+    ASSERT_TRUE(tree.ok()) << tree.error().ToString();
+    tree_ = std::move(tree).value();
+  }
+  void TearDown() override { fs::remove_all(home_); }
+
+  // `path` is relative to the test's folder, not to the root.
+  void Write(const std::string& path, std::string_view text) {
+    fs::create_directories((home_ / path).parent_path());
+    std::ofstream(home_ / path, std::ios::binary) << text;
+  }
+  void Link(const std::string& path, const std::string& target) {
+    fs::create_directories((home_ / path).parent_path());
+    fs::create_symlink(target, home_ / path);
+  }
+
+  fs::path home_;
+  std::unique_ptr<DirectoryTree> tree_;
+};
+
+// Runs `work` in a forked child under an ordinary user's ids. Its answer, or -1 where this process cannot change to one.
+int AsAnotherUser(const std::function<int()>& work) {
+  constexpr uid_t kNobody = 65534;
+  constexpr int kCannot = 99;
+  const pid_t pid = fork();
+  if (pid == 0) {
+    if (getuid() == 0 && (setresgid(kNobody, kNobody, kNobody) != 0 || setresuid(kNobody, kNobody, kNobody) != 0)) {
+      _exit(kCannot);
+    }
+    _exit(work());
+  }
+  int status = 0;
+  if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status)) return 98;
+  return WEXITSTATUS(status) == kCannot ? -1 : WEXITSTATUS(status);
+}
+
+TEST_F(DirectoryTreeTest, ReadsFilesAndLinks) {
+  Write("root/sys/devices/card/state", "4: ACTIVE\n");
+  Write("root/sys/devices/card/empty", "");
+  Link("root/sys/class/net/eth0", "../../devices/card");
+  Link("root/sys/class/net/absolute", "/sys/devices/card");
+  Link("root/sys/class/net/state", "eth0/state");
+  for (const char* path : {"sys/devices/card/state", "sys/class/net/eth0/state", "sys/class/net/absolute/state",
+                           "sys/class/net/state"}) {
+    const auto got = tree_->Read(path);
+    ASSERT_TRUE(got.ok()) << path << ": " << got.error().ToString();
+    EXPECT_EQ(*got, "4: ACTIVE\n") << path;
+    EXPECT_EQ(*tree_->Resolve(path), "sys/devices/card/state") << path;
+  }
+  EXPECT_EQ(*tree_->Read("sys/devices/card/empty"), "");
+  EXPECT_EQ(*tree_->Resolve("."), "");
+}
+
+TEST_F(DirectoryTreeTest, NoLinkLeavesTheRoot) {
+  Link("root/up", "../outside");
+  Link("root/far", "../../../../../../../../../../etc/passwd");
+  Link("root/absolute", (home_ / "outside").string());
+  Link("root/folder", "..");
+  for (const char* path : {"up", "far", "absolute", "folder/outside", "../outside", "root/../../outside"}) {
+    const auto got = tree_->Read(path);
+    ASSERT_FALSE(got.ok()) << path << " gave " << *got;
+    EXPECT_FALSE(tree_->Exists(path)) << path;
+    EXPECT_FALSE(tree_->List(path).ok()) << path;
+  }
+}
+
+TEST_F(DirectoryTreeTest, TellsTheWaysToFailApart) {
+  Write("root/file", "x\n");
+  Write("root/folder/file", "x\n");
+  Link("root/loop", "loop");
+  Link("root/dangling", "nowhere");
+  const struct {
+    const char* path;
+    base::Code code;
+    const char* what;
+  } rows[] = {
+      {"nowhere", base::Code::kNotFound, "No such file or directory"},
+      {"no/where", base::Code::kNotFound, "No such file or directory"},
+      {"file/below", base::Code::kNotFound, "Not a directory"},
+      {"dangling", base::Code::kNotFound, "No such file or directory"},
+      {"loop", base::Code::kUnreadable, "Too many levels of symbolic links"},
+      {"folder", base::Code::kUnreadable, "Is a directory"},
+  };
+  for (const auto& row : rows) {
+    const auto got = tree_->Read(row.path);
+    ASSERT_FALSE(got.ok()) << row.path;
+    EXPECT_EQ(got.error().code, row.code) << row.path;
+    EXPECT_EQ(got.error().what, row.what) << row.path;
+    EXPECT_EQ(got.error().where, row.path);
+  }
+  EXPECT_FALSE(tree_->List("file").ok());
+  EXPECT_EQ(tree_->List("nowhere").error().code, base::Code::kNotFound);
+  EXPECT_EQ(tree_->Resolve("dangling").error().code, base::Code::kNotFound);
+  EXPECT_TRUE(tree_->Read("file").ok());
+}
+
+TEST_F(DirectoryTreeTest, StopsAtTheLimit) {
+  Write("root/full", std::string(Tree::kAttributeLimit, 'x'));
+  Write("root/over", std::string(Tree::kAttributeLimit + 1, 'x'));
+  Write("root/huge", "");
+  ASSERT_EQ(truncate((home_ / "root/huge").c_str(), off_t{1} << 40), 0);  // a hole: takes no room
+  EXPECT_EQ(tree_->Read("full")->size(), Tree::kAttributeLimit);
+  EXPECT_EQ(tree_->Read("over").error().what, "longer than 65536 bytes");
+  EXPECT_EQ(tree_->Read("over", 100 << 10)->size(), Tree::kAttributeLimit + 1);
+  EXPECT_EQ(tree_->Read("huge").error().what, "longer than 65536 bytes");
+  EXPECT_EQ(tree_->Read("huge", 1 << 20).error().code, base::Code::kUnreadable);
+  EXPECT_EQ(tree_->Read("full", 10).error().what, "longer than 10 bytes");
+}
+
+// procfs ends a read with the last whole line that fits, so the first short read is not the end of the file.
+TEST_F(DirectoryTreeTest, ReadsLongProcFilesToTheirEnd) {
+  const auto proc = DirectoryTree::Open("/proc/self");
+  ASSERT_TRUE(proc.ok());
+  const auto got = proc.value()->Read("maps", 64 << 20);
+  ASSERT_TRUE(got.ok());
+  EXPECT_GT(got->size(), 4096u);
+  EXPECT_NE(got->find("[stack]"), std::string::npos);
+  EXPECT_EQ(got->back(), '\n');
+}
+
+TEST_F(DirectoryTreeTest, AFifoDoesNotStopIt) {
+  const std::string fifo = home_ / "root/fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const auto alone = tree_->Read("fifo");
+  EXPECT_TRUE(!alone.ok() || alone->empty());
+  const Descriptor reader(open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const Descriptor writer(open(fifo.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  ASSERT_TRUE(writer.valid());
+  const auto open_end = tree_->Read("fifo");
+  ASSERT_FALSE(open_end.ok());
+  EXPECT_EQ(open_end.error().code, base::Code::kUnreadable);
+}
+
+TEST_F(DirectoryTreeTest, ListsByBytes) {
+  for (const char* name : {"10", "2", "eth0", "Eth0", ".hidden"}) Write(std::string("root/gids/") + name, "x\n");
+  fs::create_directories(home_ / "root/empty");
+  EXPECT_EQ(*tree_->List("gids"), (std::vector<std::string>{".hidden", "10", "2", "Eth0", "eth0"}));
+  EXPECT_TRUE(tree_->List("empty")->empty());
+}
+
+TEST_F(DirectoryTreeTest, ManyReadsHoldNoDescriptors) {
+  Write("root/a/x", "1\n");
+  Write("root/b/x", "2\n");
+  const auto count = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()); };
+  EXPECT_EQ(*tree_->Read("a/x"), "1\n");
+  const auto before = count();
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(*tree_->Read("a/x"), "1\n");
+    EXPECT_EQ(*tree_->Read("b/x"), "2\n");
+    EXPECT_TRUE(tree_->List("a").ok());
+    EXPECT_FALSE(tree_->List("a/x").ok());
+    EXPECT_FALSE(tree_->Read("c/x").ok());
+  }
+  EXPECT_EQ(count(), before);
+}
+
+TEST_F(DirectoryTreeTest, AForbiddenFileIsForbidden) {
+  Write("root/secret", "x\n");
+  Write("root/closed/file", "x\n");
+  fs::permissions(home_ / "root/secret", fs::perms::none);
+  fs::permissions(home_ / "root/closed", fs::perms::none);
+  fs::permissions(home_ / "root", fs::perms(0755));
+  const int got = AsAnotherUser([this] {
+    const auto file = tree_->Read("secret");
+    const auto below = tree_->Read("closed/file");
+    const auto folder = tree_->List("closed");
+    if (file.ok() || file.error().code != base::Code::kForbidden || file.error().what != "Permission denied") return 1;
+    if (below.ok() || below.error().code != base::Code::kForbidden) return 2;
+    return folder.ok() || folder.error().code != base::Code::kForbidden ? 3 : 0;
+  });
+  fs::permissions(home_ / "root/closed", fs::perms(0700));
+  if (got < 0) GTEST_SKIP() << "root of a namespace with no other user in it";
+  EXPECT_EQ(got, 0);
+}
+
+TEST_F(DirectoryTreeTest, OpenableFollowsTheFileMode) {
+  using facts::Openable;
+  EXPECT_EQ(tree_->CheckOpenable("dev/infiniband/uverbs0"), Openable::kUnknown);
+  fs::create_directories(home_ / "root/dev");
+  EXPECT_EQ(tree_->CheckOpenable("dev/infiniband/uverbs0"), Openable::kMissing);
+  const struct {
+    const char* name;
+    fs::perms mode;
+    Openable expected;
+  } rows[] = {
+      {"all", fs::perms(0666), Openable::kYes},
+      {"none", fs::perms(0000), Openable::kNo},
+      {"read", fs::perms(0444), Openable::kNo},
+      {"write", fs::perms(0222), Openable::kNo},
+  };
+  for (const auto& row : rows) {
+    const std::string path = std::string("dev/infiniband/") + row.name;
+    Write("root/" + path, "");
+    fs::permissions(home_ / "root" / path, row.mode);
+  }
+  EXPECT_EQ(tree_->CheckOpenable("dev/infiniband/uverbs0"), Openable::kMissing);
+  fs::permissions(home_ / "root", fs::perms(0755));
+  const int got = AsAnotherUser([&] {
+    for (std::size_t i = 0; i < std::size(rows); ++i) {
+      if (tree_->CheckOpenable(std::string("dev/infiniband/") + rows[i].name) != rows[i].expected) return static_cast<int>(i) + 1;
+    }
+    return tree_->CheckOpenable("dev/infiniband/uverbs0") == Openable::kMissing ? 0 : 10;
+  });
+  if (got < 0) GTEST_SKIP() << "root of a namespace with no other user in it";
+  EXPECT_EQ(got, 0) << "row, counted from 1";
+}
+
+TEST(DirectoryTreeOpenTest, RefusesWhatIsNoFolder) {
+  const struct {
+    const char* root;
+    const char* message;
+  } rows[] = {
+      {"/nowhere-at-all", "/nowhere-at-all: No such file or directory: got \"\", expected a folder with sys/ below it"},
+      {"/dev/null", "/dev/null: Not a directory: got \"\", expected a folder with sys/ below it"},
+      {"", "No such file or directory: got \"\", expected a folder with sys/ below it"},
+  };
+  for (const auto& row : rows) {
+    const auto got = DirectoryTree::Open(row.root);
+    ASSERT_FALSE(got.ok()) << row.root;
+    EXPECT_EQ(got.error().ToString(), row.message);
+  }
+}
+
+TEST(DirectoryTreeOpenTest, TheLiveRoot) {
+  const auto got = DirectoryTree::Open("/");
+  ASSERT_TRUE(got.ok());
+  EXPECT_TRUE(got.value()->Exists("proc/self/status"));
+  EXPECT_EQ(*got.value()->Resolve("proc"), "proc");
+  EXPECT_EQ(*got.value()->Resolve("."), "");
+}
+
+}  // namespace
+}  // namespace nccl_tune::hw

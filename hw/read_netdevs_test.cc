@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/read_netdevs.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "hw/capture_tree.h"
+#include "hw/ip_facts.h"
+#include "hw/test_machine.h"
+#include "hw/test_show.h"
+
+namespace nccl_tune::hw {
+namespace {
+
+using facts::NetdevKind;
+using Notes = std::vector<facts::Note>;
+
+std::vector<facts::Netdev> Read(const Tree& tree, Notes* notes) {
+  Notes ip_notes;
+  return ReadNetdevs(tree, ReadIpFiles(tree, &ip_notes).interfaces, notes);
+}
+
+TEST(ReadNetdevsTest, TakesEveryInterfaceByIndex) {
+  Notes notes;
+  const auto got = Read(CaptureTree(ParseMachine(kMachineText)), &notes);
+  ASSERT_EQ(got.size(), 5u);
+  EXPECT_EQ(Show(got[0]), "lo 1 kind1 up running mtu65536 127.0.0.1/8");
+  EXPECT_EQ(Show(got[1]), "eno1 2 kind0 up running mtu1500 1G 0000:00:05.0 igb in bond0");
+  EXPECT_EQ(Show(got[2]),
+            "ens11f1 4 kind0 up running mtu9000 25G 0000:03:00.1 numa1 mlx5_core 172.16.0.11/24"
+            " 2a00:1450:4001:800:e42:a1ff:fe03:3/64 fe80::e42:a1ff:fe03:3/64link");
+  EXPECT_EQ(Show(got[3]), "bond0 5 kind3 up running mtu1500 8.8.4.4/24");
+  EXPECT_EQ(Show(got[4]), "enx0c42a1030008 7 kind0 0000:00:06.0 usb 169.254.3.1/17");
+  EXPECT_TRUE(notes.empty());
+}
+
+TEST(ReadNetdevsTest, OneLostFileCostsOneFact) {
+  const std::string folder = "sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/net/ens11f1";
+  const struct {
+    const char* path;
+    const char* from;
+    const char* to;
+    bool noted;
+  } rows[] = {
+      {"/ifindex", "", "", true},  // ip knows it as well
+      {"/flags", "", "", true},    // the same
+      {"/type", "", "", true},     // a device is physical without it
+      {"/operstate", " running", "", true},
+      {"/mtu", " mtu9000", "", true},
+      {"/speed", " 25G", "", false},  // fails on every interface that is down: no news
+      {"/device", " 0000:03:00.1 numa1 mlx5_core", "", false},
+      {"/../../numa_node", " numa1", "", true},
+      {"/../../driver", " mlx5_core", "", false},
+      {"/uevent", "", "", false},
+  };
+  const CaptureTree whole(ParseMachine(kMachineText));
+  Notes none;
+  const std::string before = Show(Read(whole, &none)[2]);
+  for (const auto& row : rows) {
+    // Links are met by the path through sys/class, files by where they lie.
+    const std::string name(row.path);
+    std::string path = name.starts_with("/../..") ? folder.substr(0, folder.find("/net/")) + name.substr(6) : folder + name;
+    if (name == "/device") path = "sys/class/net/ens11f1/device";
+    if (name == "/../../driver") path = "sys/class/net/ens11f1/device/driver";
+    Notes notes;
+    const auto got = Read(SpoiltTree(whole, path, base::Code::kForbidden), &notes);
+    ASSERT_EQ(got.size(), 5u) << row.path;
+    std::string expected = before;
+    ASSERT_NE(expected.find(row.from), std::string::npos) << row.path;
+    expected.replace(expected.find(row.from), std::string(row.from).size(), row.to);
+    if (name == "/device") expected.replace(expected.find("kind0"), 5, "kind10");
+    EXPECT_EQ(Show(got[2]), expected) << row.path;
+    ASSERT_EQ(notes.size(), row.noted ? 1u : 0u) << row.path;
+    if (row.noted) {
+      EXPECT_EQ(notes[0].what, "spoilt") << row.path;
+    }
+  }
+}
+
+// One interface, made from a few lines below its folder and one member of ip's JSON.
+facts::Netdev ReadOne(const std::string& lines, const std::string& ip, Notes* notes) {
+  const std::string text = "nccl-tune-capture 1\nin sys/class/net/x\noperstate = up\nflags = 0x1003\n" + lines +
+                           "\nin .\nip-addr.json = [{\"ifname\":\"x\",\"ifindex\":9" + ip + "}]\n";
+  const auto got = Read(CaptureTree(ParseMachine(text)), notes);
+  return got.size() == 1 ? got[0] : facts::Netdev{};
+}
+
+TEST(ReadNetdevsTest, KindByTheFirstSignThatDecides) {
+  const struct {
+    const char* lines;
+    const char* ip;
+    NetdevKind kind;
+  } rows[] = {
+      {"type = 1", "", NetdevKind::kOtherVirtual},
+      {"type = 1\ndevice/vendor = 0x15b3", "", NetdevKind::kPhysical},
+      {"type = 772", "", NetdevKind::kLoopback},
+      {"", ",\"link_type\":\"loopback\"", NetdevKind::kLoopback},
+      {"type = 32\ndevice/vendor = 0x15b3", "", NetdevKind::kIpoib},
+      {"type = 65534", "", NetdevKind::kTunnel},
+      {"type = 776", "", NetdevKind::kTunnel},
+      {"type = 1\ntun_flags = 0x1002", "", NetdevKind::kTunnel},
+      {"type = 1\nwireless /\ndevice/vendor = 1", "", NetdevKind::kWireless},
+      {"type = 1\nphy80211/name = phy0\ndevice/vendor = 1", "", NetdevKind::kWireless},
+      {"type = 1\nbridge/x = 1", "", NetdevKind::kBridge},
+      {"type = 1\nbonding/x = 1", "", NetdevKind::kBond},
+      {"type = 1\nuevent = DEVTYPE=vlan", "", NetdevKind::kVlan},
+      {"type = 1\nuevent <<\n| INTERFACE=x\n| DEVTYPE=vxlan", "", NetdevKind::kTunnel},
+      {"type = 1\nuevent = XDEVTYPE=vlan", "", NetdevKind::kOtherVirtual},
+      {"type = 1\nuevent = DEVTYPE=new\ndevice/vendor = 1", "", NetdevKind::kPhysical},
+      {"type = 1", ",\"linkinfo\":{\"info_kind\":\"veth\"}", NetdevKind::kVeth},
+      {"type = 1", ",\"linkinfo\":{\"info_kind\":\"macvlan\"}", NetdevKind::kMacvlan},
+      {"type = 1", ",\"linkinfo\":{\"info_kind\":\"team\"}", NetdevKind::kBond},
+      {"type = 1\ndevice/vendor = 1", ",\"linkinfo\":{\"info_kind\":\"new\"}", NetdevKind::kOtherVirtual},
+  };
+  for (const auto& row : rows) {
+    Notes notes;
+    EXPECT_EQ(ReadOne(row.lines, row.ip, &notes).kind, row.kind) << row.lines << row.ip;
+    EXPECT_TRUE(notes.empty()) << row.lines << ": " << notes[0].what;
+  }
+}
+
+TEST(ReadNetdevsTest, RunningIsUpAndWorking) {
+  const struct {
+    const char* flags;
+    const char* operstate;
+    bool running;
+  } rows[] = {
+      {"0x1003", "up", true},      {"0x1", "unknown", true},       {"0x1002", "up", false},
+      {"0x1003", "down", false},   {"0x1003", "dormant", false},   {"0x1003", "lowerlayerdown", false},
+      {"0x1003", "", false},       {"0x1003", "testing", false},   {"0x1003", "notpresent", false},
+      {"0x0", "unknown", false},
+  };
+  for (const auto& row : rows) {
+    Capture capture;
+    capture.entries["sys/class/net/x/flags"] = CaptureFile{std::string(row.flags) + "\n"};
+    capture.entries["sys/class/net/x/operstate"] = CaptureFile{std::string(row.operstate) + "\n"};
+    Notes notes;
+    const auto got = ReadNetdevs(CaptureTree(capture), {}, &notes);
+    ASSERT_EQ(got.size(), 1u);
+    EXPECT_EQ(got[0].running, row.running) << row.flags << row.operstate;
+  }
+}
+
+TEST(ReadNetdevsTest, OddTextIsUnknown) {
+  const struct {
+    const char* lines;
+    const char* shown;
+    const char* note;
+  } rows[] = {
+      {"speed = -1", "x 9 kind10 up running", ""},
+      {"speed = 0", "x 9 kind10 up running", ""},
+      {"speed = fast", "x 9 kind10 up running", ""},
+      {"speed ! EINVAL", "x 9 kind10 up running", ""},
+      {"speed = 2500", "x 9 kind10 up running 2G", ""},
+      {"mtu = big", "x 9 kind10 up running", "not a whole number: got \"big\", expected decimal digits"},
+      {"mtu = ", "x 9 kind10 up running", "not a whole number: got \"\""},
+      {"mtu = 99999999999", "x 9 kind10 up running", "number out of range"},
+      {"mtu ! EIO", "x 9 kind10 up running", "EIO"},
+      {"ifindex = x", "x 9 kind10 up running", "not a whole number"},
+      {"type = x", "x 9 kind10 up running", "not a whole number"},
+      {"device/numa_node = -1", "x 9 kind0 up running", ""},
+      {"device/numa_node = x", "x 9 kind0 up running", "not a whole number"},
+      {"master -> ../nowhere", "x 9 kind10 up running", ""},
+  };
+  for (const auto& row : rows) {
+    Notes notes;
+    EXPECT_EQ(Show(ReadOne(row.lines, "", &notes)), row.shown) << row.lines;
+    EXPECT_EQ(notes.empty(), std::string(row.note).empty()) << row.lines;
+    if (!notes.empty()) {
+      EXPECT_TRUE(notes[0].what.starts_with(row.note)) << notes[0].what;
+    }
+  }
+}
+
+TEST(ReadNetdevsTest, SaysWhatSysfsAndIpDoNotShare) {
+  InterfaceFacts only_ip;
+  only_ip.name = "eth\n9";
+  Capture capture;
+  capture.entries["sys/class/net/x/operstate"] = CaptureFile{"up\n"};
+  Notes notes;
+  const auto got = ReadNetdevs(CaptureTree(capture), {only_ip}, &notes);
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got[0].name, "x");
+  EXPECT_TRUE(got[0].addresses.empty());
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0].where, "sys/class/net/eth\\x0a9");
+  EXPECT_EQ(notes[0].what, "absent, though it has addresses");
+  Notes closed;
+  const CaptureTree tree(capture);
+  EXPECT_TRUE(ReadNetdevs(SpoiltTree(tree, "sys/class/net", base::Code::kForbidden), {}, &closed).empty());
+  ASSERT_EQ(closed.size(), 1u);
+  EXPECT_EQ(closed[0].where, "sys/class/net");
+}
+
+}  // namespace
+}  // namespace nccl_tune::hw

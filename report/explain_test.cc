@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/explain.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "core/policy/test_nodes.h"
+
+namespace nccl_tune::report {
+namespace {
+
+env::Plan PlanFor(const facts::Node& node, const env::Environment& user) {
+  return env::MakePlan("server1", policy::Assess(node), user);
+}
+
+// The scene's server, with one more port that is down.
+facts::Node Server() {
+  facts::Node node = policy::MakeServer();
+  node.hcas.push_back(policy::MakeRoce("mlx5_0", "0000:03:00.0", 25, "ens11f0", "172.16.1.11"));
+  node.hcas.back().ports[0].state = facts::PortState::kDown;
+  return node;
+}
+
+// Every line fits the terminal, unless one word alone does not.
+void ExpectNarrow(const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = text.find('\n', at);
+    ASSERT_NE(end, std::string::npos) << "no line end at the end";
+    std::string_view line = std::string_view(text).substr(at, end - at);
+    EXPECT_FALSE(line.ends_with(' ')) << line;
+    // One word may be longer than what is left beside the label.
+    EXPECT_TRUE(line.size() <= 80 || line.size() - line.rfind(' ') > 60) << line;
+    at = end + 1;
+  }
+}
+
+TEST(ExplainTextTest, OneMachine) {
+  const auto got = ExplainText(PlanFor(Server(), {}), {{.where = "sys/x", .what = "Permission denied"}});
+  EXPECT_EQ(got, R"(server1
+NCCL_IB_DISABLE     (unset)
+    why   RDMA ports are usable
+NCCL_IB_HCA         =mlx5_1:1
+    why   the only usable port: 1 x 25 Gb/s RoCE
+    from  sys/class/infiniband/mlx5_1/ports/1/state = 4: ACTIVE
+    not   mlx5_0:1: port is DOWN
+NCCL_IB_GID_INDEX   3
+    why   RoCE v2 entry of 172.16.0.11 on ens11f1
+    from  sys/class/infiniband/mlx5_1/ports/1/gids/3 = 172.16.0.11 RoCE v2
+    not   index 0, index 1: link-local: does not leave the link
+    not   index 2: RoCE v1: not routed
+NCCL_SOCKET_IFNAME  =ens11f1
+    why   the interface of mlx5_1:1: every rail of this node is on its cable, so
+          the other nodes are in 172.16.0.0/24 (inferred on this node)
+    from  interface ens11f1 = 172.16.0.11/24
+    not   eno1: it comes after the one taken
+not read
+    sys/x: Permission denied
+)");
+  ExpectNarrow(got);
+}
+
+TEST(ExplainTextTest, WhatTheUserHasSet) {
+  const struct {
+    env::Environment user;
+    const char* text;
+  } rows[] = {
+      {{{"NCCL_IB_HCA", "mlx5_0"}}, "NCCL_IB_HCA         mlx5_0 (yours, kept)\n    why   your value wins; ours would be =mlx5_1:1: the only usable port: 1 x 25\n          Gb/s RoCE\n"},
+      {{{"NCCL_IB_HCA", "mlx5_0"}}, "NCCL_IB_GID_INDEX   (left unset)\n    why   you have chosen the ports yourself (NCCL_IB_HCA), and this was\n          computed for others\n"},
+      {{{"NCCL_IB_GID_INDEX", "3"}}, "NCCL_IB_GID_INDEX   3 (yours, kept)\n    why   your value wins, and it is ours too: RoCE v2 entry of 172.16.0.11 on\n          ens11f1\n"},
+      {{{"NCCL_IB_DISABLE", "0"}}, "NCCL_IB_DISABLE     0 (yours, kept)\n    why   your value wins; we would leave it unset: RDMA ports are usable\n"},
+      {{{"NCCL_NET", "Socket"}}, "NCCL_IB_HCA         (left unset)\n    why   you have set NCCL_NET=Socket\n"},
+      {{{"NCCL_SOCKET_IFNAME", "a\x1b[31m\nb"}}, "NCCL_SOCKET_IFNAME  a\\x1b[31m\\x0ab (yours, kept)\n"},
+      {{{"NCCL_SOCKET_IFNAME", ""}}, "NCCL_SOCKET_IFNAME  (yours, kept)\n"},
+  };
+  for (const auto& row : rows) {
+    const auto got = ExplainText(PlanFor(Server(), row.user), {});
+    EXPECT_NE(got.find(row.text), std::string::npos) << row.text << "\nin\n" << got;
+    ExpectNarrow(got);
+    ExpectNarrow(SummaryText(PlanFor(Server(), row.user)));
+  }
+}
+
+TEST(SummaryTextTest, OneEntryAVariable) {
+  EXPECT_EQ(SummaryText(PlanFor(Server(), {})),
+            "NCCL_IB_HCA  =mlx5_1:1            the only usable port: 1 x 25 Gb/s RoCE\n"
+            "NCCL_IB_GID_INDEX  3              RoCE v2 entry of 172.16.0.11 on ens11f1\n"
+            "NCCL_SOCKET_IFNAME  =ens11f1      the interface of mlx5_1:1: every rail of this\n"
+            "                                  node is on its cable, so the other nodes are\n"
+            "                                  in 172.16.0.0/24 (inferred on this node)\n");
+  EXPECT_EQ(SummaryText(PlanFor(facts::Node{}, {})), "nothing to set\n");
+  const auto odd = SummaryText(PlanFor(Server(), {{"NCCL_IB_HCA", std::string(100, 'x') + "\x1b[31m"}}));
+  EXPECT_EQ(odd.find('\x1b'), std::string::npos);
+  facts::Node many = policy::MakeServer();
+  for (int i = 10; i < 40; ++i) {
+    const std::string n = std::to_string(i);
+    many.netdevs.push_back(policy::MakeNetdev("ens" + n, "172.17." + n + ".1"));
+    many.hcas.push_back(policy::MakeRoce("mlx5_" + n, "0000:" + n + ":00.0", 25, "ens" + n, "172.17." + n + ".1"));
+  }
+  const auto plan = PlanFor(many, {});
+  EXPECT_NE(ExplainText(plan, {}).find(env::ValuesOf(plan).at("NCCL_IB_HCA")), std::string::npos) << "the whole value";
+  ExpectNarrow(ExplainText(plan, {}));
+}
+
+TEST(ExplainJsonTest, Parses) {
+  const auto text = ExplainJson(PlanFor(Server(), {{"NCCL_IB_HCA", "m\n\xff"}}), {{.where = "a", .what = "b"}});
+  const auto json = base::ParseJson(text);
+  ASSERT_TRUE(json.ok()) << json.error().ToString();
+  EXPECT_EQ(base::GetInteger(*json, "version"), 1);
+  EXPECT_EQ(base::GetString(*json, "node"), "server1");
+  const auto& settings = base::GetMember(*json, "settings");
+  ASSERT_EQ(settings.size(), 4u);
+  const char* actions[] = {"unset", "kept", "yielded", "set"};
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    EXPECT_EQ(base::GetString(settings[i], "action"), actions[i]);
+    EXPECT_FALSE(base::GetString(settings[i], "reason")->empty());
+    EXPECT_TRUE(base::GetMember(settings[i], "evidence").is_array());
+    EXPECT_TRUE(base::GetMember(settings[i], "rejected").is_array());
+  }
+  EXPECT_TRUE(base::GetMember(settings[0], "value").is_null());
+  EXPECT_EQ(base::GetString(settings[1], "value"), "=mlx5_1:1");
+  EXPECT_TRUE(base::GetString(settings[1], "user_value").has_value());
+  EXPECT_TRUE(base::GetString(settings[2], "yielded_to").has_value());
+  EXPECT_EQ(base::GetMember(*json, "notes").size(), 1u);
+}
+
+TEST(EnvTest, ShellQuotesWhatAShellWouldChange) {
+  const struct {
+    const char* value;
+    const char* quoted;
+  } rows[] = {
+      {"3", "3"},
+      {"mlx5_1:1,mlx5_2:1", "mlx5_1:1,mlx5_2:1"},
+      {"a=b", "a=b"},
+      {"10.0.0.0/8", "10.0.0.0/8"},
+      {"^mlx5_0", "'^mlx5_0'"},
+      {"=mlx5_1:1", "'=mlx5_1:1'"},
+      {"~user", "'~user'"},
+      {"", "''"},
+      {" ", "' '"},
+      {"a b", "'a b'"},
+      {"a\tb", "'a\tb'"},
+      {"a\nb", "'a\nb'"},
+      {"it's", "'it'\\''s'"},
+      {"'", "''\\'''"},
+      {"\"", "'\"'"},
+      {"$HOME", "'$HOME'"},
+      {"`id`", "'`id`'"},
+      {"a;b", "'a;b'"},
+      {"a&b", "'a&b'"},
+      {"a|b", "'a|b'"},
+      {"a>b", "'a>b'"},
+      {"*", "'*'"},
+      {"a?", "'a?'"},
+      {"[a]", "'[a]'"},
+      {"{a,b}", "'{a,b}'"},
+      {"#a", "'#a'"},
+      {"!a", "'!a'"},
+      {"a\\b", "'a\\b'"},
+      {"\xc3\xa9", "'\xc3\xa9'"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(EnvShell({{"V", row.value}}), std::string("V=") + row.quoted + "\n");
+}
+
+TEST(EnvTest, EveryFormHoldsTheSame) {
+  const auto values = env::ValuesOf(PlanFor(Server(), {}));
+  EXPECT_EQ(EnvShell(values), "NCCL_IB_GID_INDEX=3\nNCCL_IB_HCA='=mlx5_1:1'\nNCCL_SOCKET_IFNAME='=ens11f1'\n");
+  EXPECT_EQ(EnvConf(values), "NCCL_IB_GID_INDEX=3\nNCCL_IB_HCA==mlx5_1:1\nNCCL_SOCKET_IFNAME==ens11f1\n");
+  EXPECT_EQ(EnvJson(values),
+            "{\n  \"NCCL_IB_GID_INDEX\": \"3\",\n  \"NCCL_IB_HCA\": \"=mlx5_1:1\",\n  \"NCCL_SOCKET_IFNAME\": \"=ens11f1\"\n}\n");
+  EXPECT_EQ(EnvShell({}), "");
+  EXPECT_EQ(EnvConf({}), "");
+  EXPECT_EQ(EnvJson({}), "{}\n");
+}
+
+}  // namespace
+}  // namespace nccl_tune::report

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Drives the plugin as Slurm does. It reads the machine that the test runs on, whatever that is, so the checks compare
+// what it sets with the plan that it left and never with values.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
+#include <string>
+
+#include "core/env/plan.h"
+#include "tests/spank/host.h"
+
+namespace nccl_tune::spank_test {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+// Long enough for a loaded machine under a sanitizer.
+const char* const kPatient = "timeout_ms=10000";
+
+void ExpectNoChild() {
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+// One step from the option to the task; the task starts with the job's variables.
+void RunStep(Host* host, const char* mode) {
+  ASSERT_TRUE(host->loaded());
+  EXPECT_EQ(host->Init({kPatient}), 0);
+  EXPECT_EQ(host->Option(mode, true), 0);
+  EXPECT_EQ(host->UserInit(), 0);
+  host->task.insert(host->job.begin(), host->job.end());
+  EXPECT_EQ(host->TaskInit(), 0);
+  ExpectNoChild();
+}
+
+env::PlanSummary PlanOf(const Host& host) {
+  const auto text = host.task.find("NCCL_TUNE_PLAN");
+  if (text == host.task.end()) {
+    ADD_FAILURE() << "no NCCL_TUNE_PLAN; the plugin said: " << host.log;
+    return {};
+  }
+  const auto plan = env::ParsePlan(text->second);
+  EXPECT_TRUE(plan.ok()) << text->second;
+  return plan.value_or({});
+}
+
+TEST(PluginTest, RegistersItsOption) {
+  Host host;
+  ASSERT_TRUE(host.loaded());
+  EXPECT_EQ(host.Init(), 0);
+  EXPECT_EQ(host.option_name, "nccl-tune");
+  EXPECT_NE(host.callback, nullptr);
+  EXPECT_EQ(host.log, "");
+}
+
+TEST(PluginTest, AutoSetsWhatThePlanSays) {
+  for (const char* mode : {static_cast<const char*>(nullptr), "", "(null)", "auto"}) {
+    Host host;
+    host.job = {{"PATH", "/bin"}, {"NCCL_DEBUG", "INFO"}};
+    RunStep(&host, mode);
+    Variables expected = host.job;
+    for (const auto& [name, value] : PlanOf(host).set) expected[name] = value;
+    expected["NCCL_TUNE_PLAN"] = host.task["NCCL_TUNE_PLAN"];
+    EXPECT_EQ(host.task, expected);
+    EXPECT_EQ(host.forks, 1);
+    EXPECT_EQ(host.log, "") << "quiet unless asked";
+    EXPECT_NE(host.info.find("nccl-tune: set: {\"v\":1"), std::string::npos);
+  }
+}
+
+TEST(PluginTest, OffTouchesNothing) {
+  const struct {
+    const char* what;
+    const char* option;  // nullptr: not given
+    const char* site;
+    const char* wish;  // NCCL_TUNE; nullptr: unset
+  } rows[] = {
+      {"nothing asked for", nullptr, "", nullptr},
+      {"the option", "off", "", nullptr},
+      {"the option against the site", "off", "default=auto", nullptr},
+      {"the option against the user's wish", "off", "", "auto"},
+      {"the user's wish against the site", nullptr, "default=explain", "off"},
+      {"the site", nullptr, "default=off", nullptr},
+      {"a wish that is no mode", nullptr, "default=auto", "fast"},
+  };
+  for (const auto& row : rows) {
+    Host host;
+    ASSERT_TRUE(host.loaded());
+    if (row.wish != nullptr) host.job["NCCL_TUNE"] = row.wish;
+    EXPECT_EQ(host.Init({kPatient, *row.site == '\0' ? "default=off" : row.site}), 0);
+    if (row.option != nullptr) {
+      EXPECT_EQ(host.Option(row.option, true), 0);
+    }
+    EXPECT_EQ(host.UserInit(), 0) << row.what;
+    EXPECT_EQ(host.TaskInit(), 0) << row.what;
+    EXPECT_EQ(host.forks, 0) << row.what;
+    EXPECT_EQ(host.changes, 0) << row.what;
+    EXPECT_EQ(host.info, "") << row.what;
+    const bool complains = row.wish != nullptr && std::string(row.wish) == "fast";
+    EXPECT_EQ(host.log, complains ? "nccl-tune: NCCL_TUNE=\"fast\" is no mode; leaving this step untuned\n" : "") << row.what;
+    ExpectNoChild();
+  }
+}
+
+TEST(PluginTest, OnWithoutTheOption) {
+  for (const bool by_site : {true, false}) {
+    Host host;
+    ASSERT_TRUE(host.loaded());
+    if (!by_site) host.job["NCCL_TUNE"] = "auto";
+    EXPECT_EQ(host.Init({kPatient, by_site ? "default=auto" : "default=off"}), 0);
+    EXPECT_EQ(host.UserInit(), 0);
+    EXPECT_EQ(host.TaskInit(), 0);
+    EXPECT_EQ(host.forks, 1);
+    PlanOf(host);
+  }
+}
+
+TEST(PluginTest, ExplainAlsoPrints) {
+  Host host;
+  RunStep(&host, "explain");
+  PlanOf(host);
+  EXPECT_TRUE(host.log.starts_with("nccl-tune: ")) << host.log;
+  EXPECT_EQ(host.log.find("dry run"), std::string::npos);
+  EXPECT_NE(host.log.find("\nnccl-tune:   "), std::string::npos) << host.log;
+}
+
+TEST(PluginTest, DryRunSetsNothing) {
+  Host host;
+  host.job["NCCL_SOCKET_IFNAME"] = "mine";
+  RunStep(&host, "dry-run");
+  EXPECT_EQ(host.changes, 0);
+  EXPECT_EQ(host.task, host.job);
+  EXPECT_EQ(host.forks, 1);
+  EXPECT_NE(host.log.find("(dry run: nothing is set)"), std::string::npos) << host.log;
+  EXPECT_NE(host.log.find("NCCL_SOCKET_IFNAME"), std::string::npos) << host.log;
+  EXPECT_NE(host.info.find("nccl-tune: dry run: {"), std::string::npos);
+}
+
+TEST(PluginTest, TheUsersOwnStays) {
+  Host host;
+  host.job = {{"NCCL_SOCKET_IFNAME", "mine"}, {"NCCL_IB_HCA", "mlx5_7"}, {"NCCL_IB_GID_INDEX", ""}, {"NCCL_IB_DISABLE", "0"}};
+  const Variables before = host.job;
+  RunStep(&host, "auto");
+  const auto plan = PlanOf(host);
+  EXPECT_TRUE(plan.set.empty());
+  for (const auto& [name, value] : before) {
+    EXPECT_EQ(host.task[name], value) << name;
+    EXPECT_EQ(plan.kept.at(name), value) << name;
+  }
+}
+
+TEST(PluginTest, WhatWasSetSinceUserInitStays) {
+  Host host;
+  ASSERT_TRUE(host.loaded());
+  host.Init({kPatient});
+  host.Option("auto", true);
+  host.UserInit();
+  for (const char* name : {"NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_SOCKET_IFNAME", "NCCL_IB_DISABLE"}) host.task[name] = "image";
+  EXPECT_EQ(host.TaskInit(), 0);
+  for (const auto& [name, value] : PlanOf(host).set) EXPECT_EQ(host.task[name], "image") << name << value;
+}
+
+// The outer step ran on another node: what it set and is not right here must not stay.
+TEST(PluginTest, ANestedStepReplacesWhatTheOuterSet) {
+  Host host;
+  host.job = {{"NCCL_IB_GID_INDEX", "77"}, {"NCCL_SOCKET_IFNAME", "=gone0"}, {"NCCL_IB_HCA", "changed_by_hand"},
+              {"NCCL_TUNE_PLAN", R"({"v":1,"set":{"NCCL_IB_GID_INDEX":"77","NCCL_SOCKET_IFNAME":"=gone0","NCCL_IB_HCA":"=gone:1"}})"}};
+  RunStep(&host, "auto");
+  const auto plan = PlanOf(host);
+  for (const char* name : {"NCCL_IB_GID_INDEX", "NCCL_SOCKET_IFNAME"}) {
+    const auto ours = plan.set.find(name);
+    EXPECT_EQ(host.task.contains(name), ours != plan.set.end()) << name;
+    if (ours != plan.set.end()) {
+      EXPECT_EQ(host.task[name], ours->second) << name;
+    }
+    EXPECT_FALSE(plan.kept.contains(name)) << name;
+  }
+  EXPECT_EQ(host.task["NCCL_IB_HCA"], "changed_by_hand");
+  EXPECT_EQ(plan.kept.at("NCCL_IB_HCA"), "changed_by_hand");
+}
+
+TEST(PluginTest, ABadValueEndsTheCommandAndNeverAStep) {
+  for (const char* value : {"fast", "Auto", "auto,", "off,auto", "auto explain", "\x1b[31m", "--help"}) {
+    Host host;
+    ASSERT_TRUE(host.loaded());
+    host.Init({kPatient});
+    EXPECT_NE(host.Option(value, false), 0) << value;
+    EXPECT_TRUE(host.log.starts_with("error: nccl-tune: --nccl-tune: ")) << host.log;
+    EXPECT_EQ(host.log.find('\x1b'), std::string::npos);
+    host.log.clear();
+    EXPECT_EQ(host.Option(value, true), 0) << value;
+    EXPECT_NE(host.log, "");
+    EXPECT_EQ(host.UserInit(), 0);
+    EXPECT_EQ(host.TaskInit(), 0);
+    EXPECT_EQ(host.changes, 0) << value;
+    EXPECT_EQ(host.forks, 0) << value;
+  }
+}
+
+TEST(PluginTest, TheOptionMayComeTwice) {
+  Host host;
+  ASSERT_TRUE(host.loaded());
+  host.Init({kPatient});
+  EXPECT_EQ(host.Option("auto", true), 0);
+  EXPECT_EQ(host.Option("off", true), 0);
+  EXPECT_EQ(host.Option("off", true), 0);
+  EXPECT_EQ(host.UserInit(), 0);
+  EXPECT_EQ(host.forks, 0) << "the last one counts";
+}
+
+TEST(PluginTest, ATooShortDeadlineLetsTheStepGoOn) {
+  Host host;
+  ASSERT_TRUE(host.loaded());
+  EXPECT_EQ(host.Init({"timeout_ms=1"}), 0);
+  EXPECT_EQ(host.Option("auto", true), 0);
+  EXPECT_EQ(host.UserInit(), 0);
+  EXPECT_EQ(host.TaskInit(), 0);
+  // A fast machine may make it in time; either way the two agree.
+  const bool in_time = host.log.empty();
+  EXPECT_EQ(host.task.contains("NCCL_TUNE_PLAN"), in_time) << host.log;
+  if (!in_time) {
+    EXPECT_EQ(host.log, "nccl-tune: no answer in time; this node goes on with NCCL's own defaults\n");
+    EXPECT_EQ(host.changes, 0);
+  }
+}
+
+TEST(PluginTest, OddArgumentsWarnAndAreIgnored) {
+  const char* unknown = "expected default=MODE or timeout_ms=NUMBER; ignoring it\n";
+  const struct {
+    const char* argument;
+    std::string log;
+  } rows[] = {
+      {"debug", std::string("error: nccl-tune: plugstack.conf: unknown argument: got \"debug\", ") + unknown},
+      {"Default=auto", std::string("error: nccl-tune: plugstack.conf: unknown argument: got \"Default=auto\", ") + unknown},
+      {"", std::string("error: nccl-tune: plugstack.conf: unknown argument: got \"\", ") + unknown},
+      {"timeout_ms=0", "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"0\", expected 1 to 10000; ignoring it\n"},
+      {"timeout_ms=10001", "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"10001\", expected 1 to 10000; ignoring it\n"},
+      {"timeout_ms", "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"\", expected 1 to 10000; ignoring it\n"},
+      {"timeout_ms=5s", "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"5s\", expected 1 to 10000; ignoring it\n"},
+      {"timeout_ms=-5", "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"-5\", expected 1 to 10000; ignoring it\n"},
+  };
+  for (const auto& row : rows) {
+    Host host;
+    ASSERT_TRUE(host.loaded());
+    EXPECT_EQ(host.Init({row.argument}), 0) << row.argument;
+    EXPECT_EQ(host.log, row.log) << row.argument;
+    EXPECT_EQ(host.UserInit(), 0);
+    EXPECT_EQ(host.forks, 0);
+  }
+  Host host;
+  EXPECT_EQ(host.Init({"default=fast"}), 0);
+  EXPECT_NE(host.log.find("unknown mode: got \"fast\""), std::string::npos) << host.log;
+}
+
+TEST(PluginTest, NothingThatSlurmRefusesStopsAStep) {
+  Host host;
+  ASSERT_TRUE(host.loaded());
+  host.has_environment = false;
+  host.Init({kPatient});
+  host.Option("auto", true);
+  EXPECT_EQ(host.UserInit(), 0);
+  host.can_set = false;
+  EXPECT_EQ(host.TaskInit(), 0);
+  EXPECT_NE(host.log.find("error: nccl-tune: could not set NCCL_TUNE_PLAN\n"), std::string::npos) << host.log;
+}
+
+}  // namespace
+}  // namespace nccl_tune::spank_test
