@@ -166,7 +166,7 @@ TEST(WriteCaptureTest, IsReadBackToTheSame) {
   }
   capture.entries["lines"] = CaptureFile{"one\n\n two\n"};
   capture.entries["blank"] = CaptureFile{"\n"};
-  capture.entries["sys/class/infiniband/mlx5_1"] = CaptureLink{"../../devices/mlx5_1"};
+  capture.entries["sys/class/infiniband/mlx5_2"] = CaptureLink{"../../devices/mlx5_2"};
   capture.entries["gids/4"] = CaptureFailure{"EINVAL"};
   capture.entries["dev/infiniband/uverbs0"] = CaptureDevice{true};
   capture.entries["dev/infiniband/uverbs1"] = CaptureDevice{false};

@@ -64,11 +64,19 @@ InterfaceFacts ReadInterface(const Json& entry, const std::string& name, Notes* 
   return out;
 }
 
+// The interfaces of a route: one, or one a hop where several share the load.
+std::vector<std::string> InterfacesOf(const Json& entry) {
+  std::vector<std::string> out;
+  if (const auto one = base::GetString(entry, "dev")) out.push_back(*one);
+  for (const Json& hop : base::GetMember(entry, "nexthops")) {
+    if (const auto one = base::GetString(hop, "dev")) out.push_back(*one);
+  }
+  return out;
+}
+
+// Without its interface.
 Result<facts::Route> ReadRoute(const Json& entry) {
   facts::Route out;
-  const auto interface = base::GetString(entry, "dev");
-  if (!interface) return Error{.code = Code::kInvalidInput, .what = "route without dev"};
-  out.interface = *interface;
   const auto metric = base::GetInteger(entry, "metric").value_or(0);
   out.metric = static_cast<std::uint32_t>(std::clamp<std::int64_t>(metric, 0, std::numeric_limits<std::uint32_t>::max()));
   const std::string text = base::GetString(entry, "dst").value_or("");
@@ -103,9 +111,14 @@ Result<std::vector<facts::Route>> ParseIpRoute(std::string_view text, Notes* not
   NCCL_TUNE_ASSIGN_OR_RETURN(json, ParseArray(text, "ip -j route"));
   std::vector<facts::Route> out;
   for (const Json& entry : json) {
-    auto route = ReadRoute(entry);
+    const auto interfaces = InterfacesOf(entry);
+    auto route = interfaces.empty() ? Result<facts::Route>(Error{.code = Code::kInvalidInput, .what = "route without dev"})
+                                    : ReadRoute(entry);
     if (route.ok()) {
-      out.push_back(*route);
+      for (const auto& interface : interfaces) {
+        route.value().interface = interface;
+        out.push_back(*route);
+      }
     } else {
       notes->push_back({.where = "ip-route.json", .what = route.error().ToString()});
     }

@@ -32,7 +32,7 @@ constexpr const char* kAddr = R"([
   {},
   {"ifindex":4,"ifname":"bond0.5","flags":["NO-CARRIER"],"link_type":"ether","master":"br0",
    "linkinfo":{"info_kind":"vlan"},
-   "addr_info":[{"family":"inet","local":"172.16.0.11","prefixlen":24,"scope":"global"},
+   "addr_info":[{"family":"inet","local":"172.20.0.11","prefixlen":24,"scope":"global"},
                 {"family":"inet6","local":"fe80::1","prefixlen":64,"scope":"link"}]},
   {"ifname":"bare"}])";
 
@@ -53,7 +53,7 @@ TEST(ParseIpAddrTest, TakesWhatIpPrints) {
   EXPECT_EQ(vlan.kind, "vlan");
   EXPECT_EQ(vlan.master, "br0");
   ASSERT_EQ(vlan.addresses.size(), 2u);
-  EXPECT_EQ(vlan.addresses[0].prefix.ToString(), "172.16.0.11/24");
+  EXPECT_EQ(vlan.addresses[0].prefix.ToString(), "172.20.0.11/24");
   EXPECT_FALSE(vlan.addresses[0].link_scope);
   EXPECT_EQ(vlan.addresses[1].prefix.ToString(), "fe80::1/64");
   EXPECT_TRUE(vlan.addresses[1].link_scope);
@@ -173,6 +173,17 @@ TEST(ParseIpRouteTest, TakesWhatIpPrints) {
     ASSERT_EQ(got->size(), 1u) << row.entry << Show(notes);
     EXPECT_EQ(Show(got->at(0)), row.route);
   }
+}
+
+TEST(ParseIpRouteTest, ARouteOverSeveralInterfacesIsOneEach) {
+  Notes notes;
+  const auto got = ParseIpRoute(
+      R"([{"dst":"default","metric":5,"nexthops":[{"gateway":"10.0.0.1","dev":"eno1"},{"dev":"eno2"},{"weight":1},7]}])", &notes);
+  ASSERT_TRUE(got.ok());
+  ASSERT_EQ(got->size(), 2u);
+  EXPECT_EQ(Show(got->at(0)), "default eno1 5");
+  EXPECT_EQ(Show(got->at(1)), "default eno2 5");
+  EXPECT_TRUE(notes.empty());
 }
 
 TEST(ParseIpRouteTest, NotesRoutesThatMakeNoSense) {

@@ -16,7 +16,7 @@ namespace {
 using facts::Openable;
 using Notes = std::vector<facts::Note>;
 
-const std::string kRoce = "sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/infiniband/mlx5_1";
+const std::string kRoce = "sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/infiniband/mlx5_2";
 
 const facts::Hca* Find(const std::vector<facts::Hca>& hcas, const std::string& name) {
   for (const auto& hca : hcas) {
@@ -33,9 +33,9 @@ TEST(ReadHcasTest, TakesEveryDeviceByPciAddress) {
             "mlx5_0 type0 0000:02:00.0 numa? mlx5_core  0c42:a103:0009:0001 vf below 0000:00:02.0 uverbs0 open1"
             " :1 state3 layer0 200G lid18 sm1");
   EXPECT_EQ(Show(got[1]),
-            "mlx5_1 type0 0000:03:00.1 numa1 mlx5_core MT_0000000080 0c42:a103:0003:0002 below 0000:00:03.0 uverbs1 open0"
-            " :1 state3 layer1 25G 0=fe80::e42:a1ff:fe03:3v1ens11f1 1=fe80::e42:a1ff:fe03:3v2ens11f1"
-            " 2=172.16.0.11v1ens11f1 3=172.16.0.11v2ens11f1 10=2a00:1450:4001:800:e42:a1ff:fe03:3v2ens11f1 :2 state0");
+            "mlx5_2 type0 0000:03:00.1 numa1 mlx5_core MT_0000000080 0c42:a103:0003:0002 below 0000:00:03.0 uverbs1 open0"
+            " :1 state3 layer1 25G 0=fe80::e42:a1ff:fe03:3v1ens5f1 1=fe80::e42:a1ff:fe03:3v2ens5f1"
+            " 2=172.20.0.11v1ens5f1 3=172.20.0.11v2ens5f1 10=2a00:1450:4001:800:e42:a1ff:fe03:3v2ens5f1 :2 state0");
   EXPECT_EQ(Show(got[2]), "rxe0 type0 none numa?    software below - open2 :1 state3 layer1 2G 0=8.8.4.4v2eno1");
   EXPECT_TRUE(notes.empty());
 }
@@ -54,9 +54,9 @@ TEST(ReadHcasTest, OneLostFileCostsOneFact) {
       {"../../numa_node", " numa1", " numa?", true},
       {"../../driver", " mlx5_core", " ", false},
       {"ports/1/rate", " 25G", "", true},
-      {"ports/1/gids/3", " 3=172.16.0.11v2ens11f1", "", true},
-      {"ports/1/gid_attrs/types/3", "172.16.0.11v2", "172.16.0.11v?", true},
-      {"ports/1/gid_attrs/ndevs/3", "v2ens11f1 10=", "v2 10=", false},  // hidden from other namespaces: no fault
+      {"ports/1/gids/3", " 3=172.20.0.11v2ens5f1", "", true},
+      {"ports/1/gid_attrs/types/3", "172.20.0.11v2", "172.20.0.11v?", true},
+      {"ports/1/gid_attrs/ndevs/3", "v2ens5f1 10=", "v2 10=", false},  // hidden from other namespaces: no fault
       {"ports/2/state", ":2 state0", ":2 state?", true},
       {"ports/1/lid", "", "", false},  // means nothing on Ethernet
       {"device", "", "", false},       // the place itself tells the function
@@ -70,10 +70,10 @@ TEST(ReadHcasTest, OneLostFileCostsOneFact) {
     Notes notes;
     const auto got = ReadHcas(SpoiltTree(whole, path, base::Code::kUnreadable), &notes);
     ASSERT_EQ(got.size(), 3u) << row.path;
-    std::string expected = Show(*Find(before, "mlx5_1"));
+    std::string expected = Show(*Find(before, "mlx5_2"));
     ASSERT_NE(expected.find(row.from), std::string::npos) << row.path;
     expected.replace(expected.find(row.from), std::string(row.from).size(), row.to);
-    EXPECT_EQ(Show(*Find(got, "mlx5_1")), expected) << row.path;
+    EXPECT_EQ(Show(*Find(got, "mlx5_2")), expected) << row.path;
     EXPECT_EQ(Show(*Find(got, "mlx5_0")), Show(before[0])) << row.path;
     EXPECT_EQ(Show(*Find(got, "rxe0")), Show(before[2])) << row.path;
     ASSERT_EQ(notes.size(), row.noted ? 1u : 0u) << row.path;
@@ -98,7 +98,7 @@ TEST(ReadHcasTest, WhatThePortHangsOnTakesItAlong) {
   for (const auto& row : rows) {
     Notes notes;
     const auto got = ReadHcas(SpoiltTree(whole, kRoce + "/" + row.path, base::Code::kForbidden), &notes);
-    EXPECT_TRUE(Show(*Find(got, "mlx5_1")).ends_with(row.port)) << Show(*Find(got, "mlx5_1"));
+    EXPECT_TRUE(Show(*Find(got, "mlx5_2")).ends_with(row.port)) << Show(*Find(got, "mlx5_2"));
     ASSERT_EQ(notes.size(), 1u) << row.path;
     EXPECT_EQ(notes[0].where, kRoce + "/" + row.path);
   }
@@ -137,7 +137,7 @@ TEST(ReadHcasTest, OpenableByTheVerbsNode) {
   const struct {
     const char* remove;  // whatever begins with it
     const char* note;
-    Openable openable;  // of mlx5_1
+    Openable openable;  // of mlx5_2
   } rows[] = {
       {"nothing", "", Openable::kYes},
       {"dev/infiniband/uverbs1", "", Openable::kMissing},
@@ -152,13 +152,13 @@ TEST(ReadHcasTest, OpenableByTheVerbsNode) {
     std::erase_if(capture.entries, [&](const auto& e) { return e.first.starts_with(row.remove); });
     Notes notes;
     const auto got = ReadHcas(CaptureTree(capture), &notes);
-    EXPECT_EQ(Find(got, "mlx5_1")->openable, row.openable) << row.remove;
+    EXPECT_EQ(Find(got, "mlx5_2")->openable, row.openable) << row.remove;
     EXPECT_EQ(notes.empty() ? "" : notes[0].where + ": " + notes[0].what, row.note);
   }
   const CaptureTree whole(ParseMachine(kMachineText));
   Notes notes;
   const auto got = ReadHcas(SpoiltTree(whole, "sys/class/infiniband_verbs", base::Code::kForbidden), &notes);
-  EXPECT_EQ(Find(got, "mlx5_1")->openable, Openable::kUnknown) << "a folder that cannot be listed says nothing";
+  EXPECT_EQ(Find(got, "mlx5_2")->openable, Openable::kUnknown) << "a folder that cannot be listed says nothing";
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0].where, "sys/class/infiniband_verbs");
 }
@@ -183,7 +183,7 @@ TEST(ReadHcasTest, ReadsNoMoreThanItNeeds) {
   EXPECT_EQ(ReadHcas(tree, &notes).size(), 3u);
   for (const auto& [path, count] : tree.reads()) {
     EXPECT_EQ(count, 1) << path;
-    if (path.find("mlx5_1/ports/2/") != std::string::npos) {
+    if (path.find("mlx5_2/ports/2/") != std::string::npos) {
       EXPECT_TRUE(path.ends_with("/state")) << path;
     }
     if (path.starts_with(kRoce) && path.ends_with("/4")) {

@@ -129,7 +129,7 @@ std::vector<facts::Netdev> ReadNetdevs(const Tree& tree, const std::vector<Inter
   }
   for (const auto& interface : interfaces) {
     const bool known = std::any_of(out.begin(), out.end(), [&](const auto& n) { return n.name == interface.name; });
-    if (known) continue;
+    if (known || interface.link_type == "loopback") continue;
     notes->push_back({.where = "sys/class/net/" + base::Printable(interface.name), .what = "absent, though it has addresses"});
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.ifindex < b.ifindex; });

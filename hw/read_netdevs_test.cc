@@ -29,7 +29,7 @@ TEST(ReadNetdevsTest, TakesEveryInterfaceByIndex) {
   EXPECT_EQ(Show(got[0]), "lo 1 kind1 up running mtu65536 127.0.0.1/8");
   EXPECT_EQ(Show(got[1]), "eno1 2 kind0 up running mtu1500 1G 0000:00:05.0 igb in bond0");
   EXPECT_EQ(Show(got[2]),
-            "ens11f1 4 kind0 up running mtu9000 25G 0000:03:00.1 numa1 mlx5_core 172.16.0.11/24"
+            "ens5f1 4 kind0 up running mtu9000 25G 0000:03:00.1 numa1 mlx5_core 172.20.0.11/24"
             " 2a00:1450:4001:800:e42:a1ff:fe03:3/64 fe80::e42:a1ff:fe03:3/64link");
   EXPECT_EQ(Show(got[3]), "bond0 5 kind3 up running mtu1500 8.8.4.4/24");
   EXPECT_EQ(Show(got[4]), "enx0c42a1030008 7 kind0 0000:00:06.0 usb 169.254.3.1/17");
@@ -37,7 +37,7 @@ TEST(ReadNetdevsTest, TakesEveryInterfaceByIndex) {
 }
 
 TEST(ReadNetdevsTest, OneLostFileCostsOneFact) {
-  const std::string folder = "sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/net/ens11f1";
+  const std::string folder = "sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/net/ens5f1";
   const struct {
     const char* path;
     const char* from;
@@ -62,8 +62,8 @@ TEST(ReadNetdevsTest, OneLostFileCostsOneFact) {
     // Links are met by the path through sys/class, files by where they lie.
     const std::string name(row.path);
     std::string path = name.starts_with("/../..") ? folder.substr(0, folder.find("/net/")) + name.substr(6) : folder + name;
-    if (name == "/device") path = "sys/class/net/ens11f1/device";
-    if (name == "/../../driver") path = "sys/class/net/ens11f1/device/driver";
+    if (name == "/device") path = "sys/class/net/ens5f1/device";
+    if (name == "/../../driver") path = "sys/class/net/ens5f1/device/driver";
     Notes notes;
     const auto got = Read(SpoiltTree(whole, path, base::Code::kForbidden), &notes);
     ASSERT_EQ(got.size(), 5u) << row.path;

@@ -37,9 +37,9 @@ TEST(ReadNodeTest, FindsThePortsOwnInterface) {
     bool second_interface;
     const char* netdev;
   } rows[] = {
-      {false, false, "ens11f1"},
-      {true, false, "ens11f1"},
-      {false, true, "ens11f1"},
+      {false, false, "ens5f1"},
+      {true, false, "ens5f1"},
+      {false, true, "ens5f1"},
       {true, true, ""},
   };
   for (const auto& row : rows) {

@@ -71,7 +71,7 @@ TEST(SysfsTextTest, Lid) {
 }
 
 TEST(SysfsTextTest, PciFunctionsFromTheRootDown) {
-  const auto got = PciFunctionsOf("sys/devices/pci0000:00/0000:00:01.0/0000:03:00.1/infiniband/mlx5_1");
+  const auto got = PciFunctionsOf("sys/devices/pci0000:00/0000:00:01.0/0000:03:00.1/infiniband/mlx5_2");
   ASSERT_EQ(got.size(), 2u);
   EXPECT_EQ(got[0].ToString(), "0000:00:01.0");
   EXPECT_EQ(got[1].ToString(), "0000:03:00.1");

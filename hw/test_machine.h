@@ -29,7 +29,7 @@ class = 0x020000
 vendor = 0x15b3
 numa_node = 1
 driver -> ../../../../bus/pci/drivers/mlx5_core
-in sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/infiniband/mlx5_1
+in sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/infiniband/mlx5_2
 device -> ../../../0000:03:00.1
 node_type = 1: CA
 board_id = MT_0000000080
@@ -42,8 +42,8 @@ ports/1/lid = 0x1
 ports/1/sm_lid = 0x0
 ports/1/gids/0 = fe80:0000:0000:0000:0e42:a1ff:fe03:0003
 ports/1/gids/1 = fe80:0000:0000:0000:0e42:a1ff:fe03:0003
-ports/1/gids/2 = 0000:0000:0000:0000:0000:ffff:ac10:000b
-ports/1/gids/3 = 0000:0000:0000:0000:0000:ffff:ac10:000b
+ports/1/gids/2 = 0000:0000:0000:0000:0000:ffff:ac14:000b
+ports/1/gids/3 = 0000:0000:0000:0000:0000:ffff:ac14:000b
 ports/1/gids/4 = 0000:0000:0000:0000:0000:0000:0000:0000
 ports/1/gids/10 = 2a00:1450:4001:0800:0e42:a1ff:fe03:0003
 ports/1/gid_attrs/types/0 = IB/RoCE v1
@@ -52,12 +52,12 @@ ports/1/gid_attrs/types/2 = IB/RoCE v1
 ports/1/gid_attrs/types/3 = RoCE v2
 ports/1/gid_attrs/types/4 ! EINVAL
 ports/1/gid_attrs/types/10 = RoCE v2
-ports/1/gid_attrs/ndevs/0 = ens11f1
-ports/1/gid_attrs/ndevs/1 = ens11f1
-ports/1/gid_attrs/ndevs/2 = ens11f1
-ports/1/gid_attrs/ndevs/3 = ens11f1
+ports/1/gid_attrs/ndevs/0 = ens5f1
+ports/1/gid_attrs/ndevs/1 = ens5f1
+ports/1/gid_attrs/ndevs/2 = ens5f1
+ports/1/gid_attrs/ndevs/3 = ens5f1
 ports/1/gid_attrs/ndevs/4 ! EINVAL
-ports/1/gid_attrs/ndevs/10 = ens11f1
+ports/1/gid_attrs/ndevs/10 = ens5f1
 ports/2/state = 1: DOWN
 ports/2/link_layer = Ethernet
 ports/2/rate = 10 Gb/sec (1X)
@@ -65,9 +65,9 @@ ports/2/gids/0 = fe80:0000:0000:0000:0e42:a1ff:fe03:0004
 ports/2/gid_attrs/types/0 = IB/RoCE v1
 ports/2/gid_attrs/ndevs/0 = ens11f2
 in sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/infiniband_verbs/uverbs1
-ibdev = mlx5_1
+ibdev = mlx5_2
 device -> ../../../0000:03:00.1
-in sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/net/ens11f1
+in sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/net/ens5f1
 device -> ../../../0000:03:00.1
 ifindex = 4
 type = 1
@@ -145,7 +145,7 @@ operstate = unknown
 mtu = 65536
 in sys/class/infiniband
 mlx5_0 -> ../../devices/pci0000:00/0000:00:02.0/0000:02:00.0/infiniband/mlx5_0
-mlx5_1 -> ../../devices/pci0000:00/0000:00:03.0/0000:03:00.1/infiniband/mlx5_1
+mlx5_2 -> ../../devices/pci0000:00/0000:00:03.0/0000:03:00.1/infiniband/mlx5_2
 rxe0 -> ../../devices/virtual/infiniband/rxe0
 in sys/class/infiniband_verbs
 abi_version = 6
@@ -155,7 +155,7 @@ in sys/class/net
 bonding_masters = bond0
 bond0 -> ../../devices/virtual/net/bond0
 eno1 -> ../../devices/pci0000:00/0000:00:05.0/net/eno1
-ens11f1 -> ../../devices/pci0000:00/0000:00:03.0/0000:03:00.1/net/ens11f1
+ens5f1 -> ../../devices/pci0000:00/0000:00:03.0/0000:03:00.1/net/ens5f1
 enx0c42a1030008 -> ../../devices/pci0000:00/0000:00:06.0/usb1/1-1/1-1:1.0/net/enx0c42a1030008
 lo -> ../../devices/virtual/net/lo
 in sys/bus/pci/devices
@@ -174,8 +174,8 @@ ip-addr.json <<
 | [{"ifindex":1,"ifname":"lo","flags":["LOOPBACK","UP"],"link_type":"loopback","address":"00:00:00:00:00:00",
 | "addr_info":[{"local":"127.0.0.1","prefixlen":8,"scope":"host"}]},
 | {"ifindex":2,"ifname":"eno1","flags":["UP"],"link_type":"ether","address":"0c:42:a1:03:00:07","addr_info":[]},
-| {"ifindex":4,"ifname":"ens11f1","flags":["UP"],"link_type":"ether","address":"0c:42:a1:03:00:03","addr_info":[
-| {"local":"172.16.0.11","prefixlen":24,"scope":"global"},
+| {"ifindex":4,"ifname":"ens5f1","flags":["UP"],"link_type":"ether","address":"0c:42:a1:03:00:03","addr_info":[
+| {"local":"172.20.0.11","prefixlen":24,"scope":"global"},
 | {"local":"2a00:1450:4001:800:e42:a1ff:fe03:3","prefixlen":64,"scope":"global"},
 | {"local":"fe80::e42:a1ff:fe03:3","prefixlen":64,"scope":"link"}]},
 | {"ifindex":5,"ifname":"bond0","flags":["UP"],"linkinfo":{"info_kind":"bond"},"addr_info":[
@@ -184,7 +184,7 @@ ip-addr.json <<
 | {"local":"169.254.3.1","prefixlen":17,"scope":"global"}]}]
 ip-route.json <<
 | [{"dst":"default","gateway":"8.8.4.1","dev":"bond0","metric":100,"flags":[]},
-| {"dst":"8.8.4.0/24","dev":"bond0","flags":[]},{"dst":"172.16.0.0/24","dev":"ens11f1","flags":[]}]
+| {"dst":"8.8.4.0/24","dev":"bond0","flags":[]},{"dst":"172.20.0.0/24","dev":"ens5f1","flags":[]}]
 )";
 
 // The capture; a text that cannot be read fails the test and gives an empty one.

@@ -16,17 +16,17 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 
 constexpr const char* kPlan =
-    R"({"v":1,"node":"server1","set":{"NCCL_IB_HCA":"=mlx5_1:1"},"if":"ens11f1","addr":"172.16.0.11"})";
+    R"({"v":1,"node":"server1","set":{"NCCL_IB_HCA":"=mlx5_2:1"},"if":"ens5f1","addr":"172.20.0.11"})";
 
 TEST(EntryTest, TellsThePlanOfTheFirstTaskOnly) {
   const Environment environment = {{"NCCL_TUNE_PLAN", kPlan}, {"NCCL_DEBUG", "INFO"}};
   const Entry first = DescribeTask({.node_id = 2, .node = "server3"}, environment);
   EXPECT_TRUE(first.planned);
-  EXPECT_THAT(first.settings, ElementsAre(Pair("NCCL_IB_HCA", "=mlx5_1:1")));
+  EXPECT_THAT(first.settings, ElementsAre(Pair("NCCL_IB_HCA", "=mlx5_2:1")));
   const Entry second = DescribeTask({.local_rank = 1, .node_id = 2, .node = "server3"}, environment);
   EXPECT_THAT(second.settings, IsEmpty());
   EXPECT_EQ(first.digest, second.digest);
-  EXPECT_EQ(PlanText(environment, "if"), "ens11f1");
+  EXPECT_EQ(PlanText(environment, "if"), "ens5f1");
   EXPECT_EQ(PlanText(environment, "nothing"), std::nullopt);
 }
 
@@ -50,7 +50,7 @@ TEST(EntryTest, DigestDependsOnNamesAndValues) {
 
 TEST(EntryTest, ComesBackAsItWent) {
   Entry entry = DescribeTask({.local_rank = 0, .node_id = 1, .node = "server2"}, {{"NCCL_TUNE_PLAN", kPlan}});
-  entry.address = "172.16.0.12";
+  entry.address = "172.20.0.12";
   entry.port = 20'000;
   const auto back = DecodeEntry(EncodeEntry(entry));
   ASSERT_TRUE(back.ok()) << back.error().ToString();

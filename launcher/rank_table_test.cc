@@ -21,10 +21,10 @@ TEST(RankTableTest, CompactsRanks) {
 TEST(RankTableTest, HasALinePerNode) {
   std::vector<Entry> entries = {Make(0, 0, "a"), Make(1, 0, "b"), Make(0, 1, "a"), Make(1, 1, "c")};
   entries[0].planned = true;
-  entries[0].settings = {{"NCCL_IB_GID_INDEX", "3"}, {"NCCL_IB_HCA", "=mlx5_1:1"}};
+  entries[0].settings = {{"NCCL_IB_GID_INDEX", "3"}, {"NCCL_IB_HCA", "=mlx5_2:1"}};
   EXPECT_EQ(RenderRankTable(entries),
             "node     ranks  settings\n"
-            "server1  0,2    plan: NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_1:1\n"
+            "server1  0,2    plan: NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1\n"
             "server2  1,3    no plan: nothing set\n"
             "  ranks 3 have other settings than their node's first\n");
 }

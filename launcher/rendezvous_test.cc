@@ -60,8 +60,8 @@ TEST(RendezvousTest, OnlyOneExactNameIsAnInterface) {
 }
 
 TEST(RendezvousTest, AddressComesFromThePlanThenTheInterfaceThenTheName) {
-  const std::string plan = R"({"v":1,"set":{},"if":"e","addr":"172.16.0.11"})";
-  EXPECT_EQ(BootstrapAddress({{"NCCL_TUNE_PLAN", plan}, {"NCCL_SOCKET_IFNAME", "=lo"}}, "server1"), "172.16.0.11");
+  const std::string plan = R"({"v":1,"set":{},"if":"e","addr":"172.20.0.11"})";
+  EXPECT_EQ(BootstrapAddress({{"NCCL_TUNE_PLAN", plan}, {"NCCL_SOCKET_IFNAME", "=lo"}}, "server1"), "172.20.0.11");
   EXPECT_EQ(BootstrapAddress({{"NCCL_SOCKET_IFNAME", "=no-such-if"}}, "server1"), "server1");
   EXPECT_EQ(BootstrapAddress({}, "server1"), "server1");
 }

@@ -86,7 +86,7 @@ Json SettingJson(const Setting& setting) {
   return out;
 }
 
-// Plain words need no quotes in a shell; "=mlx5_1:1" does not either, but zsh expands a leading "=".
+// Plain words need no quotes in a shell; "=mlx5_2:1" does not either, but zsh expands a leading "=".
 std::string ShellQuote(const std::string& value) {
   const bool plain = !value.empty() && value.front() != '=' && value.front() != '~' &&
                      value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.,:/=+@%") ==

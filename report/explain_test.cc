@@ -19,7 +19,7 @@ env::Plan PlanFor(const facts::Node& node, const env::Environment& user) {
 // The scene's server, with one more port that is down.
 facts::Node Server() {
   facts::Node node = policy::MakeServer();
-  node.hcas.push_back(policy::MakeRoce("mlx5_0", "0000:03:00.0", 25, "ens11f0", "172.16.1.11"));
+  node.hcas.push_back(policy::MakeRoce("mlx5_0", "0000:03:00.0", 25, "ens11f0", "172.20.1.11"));
   node.hcas.back().ports[0].state = facts::PortState::kDown;
   return node;
 }
@@ -42,19 +42,19 @@ TEST(ExplainTextTest, OneMachine) {
   EXPECT_EQ(got, R"(server1
 NCCL_IB_DISABLE     (unset)
     why   RDMA ports are usable
-NCCL_IB_HCA         =mlx5_1:1
+NCCL_IB_HCA         =mlx5_2:1
     why   the only usable port: 1 x 25 Gb/s RoCE
-    from  sys/class/infiniband/mlx5_1/ports/1/state = 4: ACTIVE
+    from  sys/class/infiniband/mlx5_2/ports/1/state = 4: ACTIVE
     not   mlx5_0:1: port is DOWN
 NCCL_IB_GID_INDEX   3
-    why   RoCE v2 entry of 172.16.0.11 on ens11f1
-    from  sys/class/infiniband/mlx5_1/ports/1/gids/3 = 172.16.0.11 RoCE v2
+    why   RoCE v2 entry of 172.20.0.11 on ens5f1
+    from  sys/class/infiniband/mlx5_2/ports/1/gids/3 = 172.20.0.11 RoCE v2
     not   index 0, index 1: link-local: does not leave the link
     not   index 2: RoCE v1: not routed
-NCCL_SOCKET_IFNAME  =ens11f1
-    why   the interface of mlx5_1:1: every rail of this node is on its cable, so
-          the other nodes are in 172.16.0.0/24 (inferred on this node)
-    from  interface ens11f1 = 172.16.0.11/24
+NCCL_SOCKET_IFNAME  =ens5f1
+    why   the interface of mlx5_2:1: every rail of this node is on its cable, so
+          the other nodes are in 172.20.0.0/24 (inferred on this node)
+    from  interface ens5f1 = 172.20.0.11/24
     not   eno1: it comes after the one taken
 not read
     sys/x: Permission denied
@@ -67,9 +67,9 @@ TEST(ExplainTextTest, WhatTheUserHasSet) {
     env::Environment user;
     const char* text;
   } rows[] = {
-      {{{"NCCL_IB_HCA", "mlx5_0"}}, "NCCL_IB_HCA         mlx5_0 (yours, kept)\n    why   your value wins; ours would be =mlx5_1:1: the only usable port: 1 x 25\n          Gb/s RoCE\n"},
+      {{{"NCCL_IB_HCA", "mlx5_0"}}, "NCCL_IB_HCA         mlx5_0 (yours, kept)\n    why   your value wins; ours would be =mlx5_2:1: the only usable port: 1 x 25\n          Gb/s RoCE\n"},
       {{{"NCCL_IB_HCA", "mlx5_0"}}, "NCCL_IB_GID_INDEX   (left unset)\n    why   you have chosen the ports yourself (NCCL_IB_HCA), and this was\n          computed for others\n"},
-      {{{"NCCL_IB_GID_INDEX", "3"}}, "NCCL_IB_GID_INDEX   3 (yours, kept)\n    why   your value wins, and it is ours too: RoCE v2 entry of 172.16.0.11 on\n          ens11f1\n"},
+      {{{"NCCL_IB_GID_INDEX", "3"}}, "NCCL_IB_GID_INDEX   3 (yours, kept)\n    why   your value wins, and it is ours too: RoCE v2 entry of 172.20.0.11 on\n          ens5f1\n"},
       {{{"NCCL_IB_DISABLE", "0"}}, "NCCL_IB_DISABLE     0 (yours, kept)\n    why   your value wins; we would leave it unset: RDMA ports are usable\n"},
       {{{"NCCL_NET", "Socket"}}, "NCCL_IB_HCA         (left unset)\n    why   you have set NCCL_NET=Socket\n"},
       {{{"NCCL_SOCKET_IFNAME", "a\x1b[31m\nb"}}, "NCCL_SOCKET_IFNAME  a\\x1b[31m\\x0ab (yours, kept)\n"},
@@ -79,19 +79,22 @@ TEST(ExplainTextTest, WhatTheUserHasSet) {
     const auto got = ExplainText(PlanFor(Server(), row.user), {});
     EXPECT_NE(got.find(row.text), std::string::npos) << row.text << "\nin\n" << got;
     ExpectNarrow(got);
-    ExpectNarrow(SummaryText(PlanFor(Server(), row.user)));
+    ExpectNarrow(SummaryText(PlanFor(Server(), row.user), "nccl-tune: server1: "));
   }
 }
 
 TEST(SummaryTextTest, OneEntryAVariable) {
-  EXPECT_EQ(SummaryText(PlanFor(Server(), {})),
-            "NCCL_IB_HCA  =mlx5_1:1            the only usable port: 1 x 25 Gb/s RoCE\n"
-            "NCCL_IB_GID_INDEX  3              RoCE v2 entry of 172.16.0.11 on ens11f1\n"
-            "NCCL_SOCKET_IFNAME  =ens11f1      the interface of mlx5_1:1: every rail of this\n"
-            "                                  node is on its cable, so the other nodes are\n"
-            "                                  in 172.16.0.0/24 (inferred on this node)\n");
-  EXPECT_EQ(SummaryText(PlanFor(facts::Node{}, {})), "nothing to set\n");
-  const auto odd = SummaryText(PlanFor(Server(), {{"NCCL_IB_HCA", std::string(100, 'x') + "\x1b[31m"}}));
+  EXPECT_EQ(SummaryText(PlanFor(Server(), {}), "n: "),
+            "n: NCCL_IB_HCA         =mlx5_2:1\n"
+            "n:     the only usable port: 1 x 25 Gb/s RoCE\n"
+            "n: NCCL_IB_GID_INDEX   3\n"
+            "n:     RoCE v2 entry of 172.20.0.11 on ens5f1\n"
+            "n: NCCL_SOCKET_IFNAME  =ens5f1\n"
+            "n:     the interface of mlx5_2:1: every rail of this node is on its cable, so\n"
+            "n:     the other nodes are in 172.20.0.0/24 (inferred on this node)\n");
+  EXPECT_EQ(SummaryText(PlanFor(facts::Node{}, {}), "n: "),
+            "n: nothing to set: NCCL's own defaults are right here, or nothing is certain\n");
+  const auto odd = SummaryText(PlanFor(Server(), {{"NCCL_IB_HCA", std::string(100, 'x') + "\x1b[31m"}}), "");
   EXPECT_EQ(odd.find('\x1b'), std::string::npos);
   facts::Node many = policy::MakeServer();
   for (int i = 10; i < 40; ++i) {
@@ -120,7 +123,7 @@ TEST(ExplainJsonTest, Parses) {
     EXPECT_TRUE(base::GetMember(settings[i], "rejected").is_array());
   }
   EXPECT_TRUE(base::GetMember(settings[0], "value").is_null());
-  EXPECT_EQ(base::GetString(settings[1], "value"), "=mlx5_1:1");
+  EXPECT_EQ(base::GetString(settings[1], "value"), "=mlx5_2:1");
   EXPECT_TRUE(base::GetString(settings[1], "user_value").has_value());
   EXPECT_TRUE(base::GetString(settings[2], "yielded_to").has_value());
   EXPECT_EQ(base::GetMember(*json, "notes").size(), 1u);
@@ -132,11 +135,11 @@ TEST(EnvTest, ShellQuotesWhatAShellWouldChange) {
     const char* quoted;
   } rows[] = {
       {"3", "3"},
-      {"mlx5_1:1,mlx5_2:1", "mlx5_1:1,mlx5_2:1"},
+      {"mlx5_2:1,mlx5_2:1", "mlx5_2:1,mlx5_2:1"},
       {"a=b", "a=b"},
       {"10.0.0.0/8", "10.0.0.0/8"},
       {"^mlx5_0", "'^mlx5_0'"},
-      {"=mlx5_1:1", "'=mlx5_1:1'"},
+      {"=mlx5_2:1", "'=mlx5_2:1'"},
       {"~user", "'~user'"},
       {"", "''"},
       {" ", "' '"},
@@ -166,10 +169,10 @@ TEST(EnvTest, ShellQuotesWhatAShellWouldChange) {
 
 TEST(EnvTest, EveryFormHoldsTheSame) {
   const auto values = env::ValuesOf(PlanFor(Server(), {}));
-  EXPECT_EQ(EnvShell(values), "NCCL_IB_GID_INDEX=3\nNCCL_IB_HCA='=mlx5_1:1'\nNCCL_SOCKET_IFNAME='=ens11f1'\n");
-  EXPECT_EQ(EnvConf(values), "NCCL_IB_GID_INDEX=3\nNCCL_IB_HCA==mlx5_1:1\nNCCL_SOCKET_IFNAME==ens11f1\n");
+  EXPECT_EQ(EnvShell(values), "NCCL_IB_GID_INDEX=3\nNCCL_IB_HCA='=mlx5_2:1'\nNCCL_SOCKET_IFNAME='=ens5f1'\n");
+  EXPECT_EQ(EnvConf(values), "NCCL_IB_GID_INDEX=3\nNCCL_IB_HCA==mlx5_2:1\nNCCL_SOCKET_IFNAME==ens5f1\n");
   EXPECT_EQ(EnvJson(values),
-            "{\n  \"NCCL_IB_GID_INDEX\": \"3\",\n  \"NCCL_IB_HCA\": \"=mlx5_1:1\",\n  \"NCCL_SOCKET_IFNAME\": \"=ens11f1\"\n}\n");
+            "{\n  \"NCCL_IB_GID_INDEX\": \"3\",\n  \"NCCL_IB_HCA\": \"=mlx5_2:1\",\n  \"NCCL_SOCKET_IFNAME\": \"=ens5f1\"\n}\n");
   EXPECT_EQ(EnvShell({}), "");
   EXPECT_EQ(EnvConf({}), "");
   EXPECT_EQ(EnvJson({}), "{}\n");

@@ -26,7 +26,7 @@ facts::Node Server() {
   gpu.pci = {.domain = 0, .bus = 4, .device = 0, .function = 0};
   gpu.numa_node = 1;
   node.gpus = {gpu};
-  node.routes.push_back({.destination = facts::IpPrefix{.address = policy::Address("172.16.0.0"), .length = 24}, .interface = "ens11f1", .metric = 7});
+  node.routes.push_back({.destination = facts::IpPrefix{.address = policy::Address("172.20.0.0"), .length = 24}, .interface = "ens5f1", .metric = 7});
   node.notes = {{.where = "sys/x", .what = "Permission denied"}};
   return node;
 }
@@ -34,18 +34,18 @@ facts::Node Server() {
 TEST(FactsTextTest, OneMachine) {
   const auto got = FactsText(Server());
   EXPECT_EQ(got, R"(RDMA ports
-  mlx5_1:1          ACTIVE, Ethernet, 25 Gb/s, ens11f1, 0000:03:00.1, mlx5_core
-      gid 0         fe80::5eff:fe00:1 RoCE v1 ens11f1
-      gid 1         fe80::5eff:fe00:1 RoCE v2 ens11f1
-      gid 2         172.16.0.11 RoCE v1 ens11f1
-      gid 3         172.16.0.11 RoCE v2 ens11f1
+  mlx5_2:1          ACTIVE, Ethernet, 25 Gb/s, ens5f1, 0000:03:00.1, mlx5_core
+      gid 0         fe80::5eff:fe00:1 RoCE v1 ens5f1
+      gid 1         fe80::5eff:fe00:1 RoCE v2 ens5f1
+      gid 2         172.20.0.11 RoCE v1 ens5f1
+      gid 3         172.20.0.11 RoCE v2 ens5f1
   mlx5_0:1          ACTIVE, InfiniBand, 2.5 Gb/s, lid 18, 0000:02:00.0,
                     mlx5_core, uverbs0 may not be opened
   odd\x1b:0         state unknown, mlx5_core, no uverbs node
 Interfaces
   lo                loopback, up, 127.0.0.1/8
   eno1              physical, down, member of bond0, 10.0.0.11/24
-  ens11f1           physical, up, 25 Gb/s, MTU 9000, 172.16.0.11/24
+  ens5f1           physical, up, 25 Gb/s, MTU 9000, 172.20.0.11/24
 GPUs
   0000:04:00.0      NVIDIA, NUMA 1
 Default routes
@@ -78,7 +78,7 @@ TEST(FactsJsonTest, HoldsEveryFact) {
   EXPECT_EQ(base::GetString(*json, "node_address"), "10.0.0.11");
   const auto& hcas = base::GetMember(*json, "hcas");
   ASSERT_EQ(hcas.size(), 3u);
-  EXPECT_EQ(base::GetString(hcas[0], "name"), "mlx5_1");
+  EXPECT_EQ(base::GetString(hcas[0], "name"), "mlx5_2");
   EXPECT_EQ(base::GetString(hcas[0], "pci"), "0000:03:00.1");
   EXPECT_EQ(base::GetString(hcas[0], "openable"), "yes");
   EXPECT_EQ(base::GetString(hcas[1], "openable"), "no");
@@ -87,11 +87,11 @@ TEST(FactsJsonTest, HoldsEveryFact) {
   const auto& port = base::GetMember(hcas[0], "ports")[0];
   EXPECT_EQ(base::GetString(port, "state"), "ACTIVE");
   EXPECT_EQ(base::GetString(port, "link_layer"), "Ethernet");
-  EXPECT_EQ(base::GetString(port, "netdev"), "ens11f1");
+  EXPECT_EQ(base::GetString(port, "netdev"), "ens5f1");
   EXPECT_TRUE(base::GetMember(port, "lid").is_null());
   const auto& gid = base::GetMember(port, "gids")[3];
   EXPECT_EQ(base::GetInteger(gid, "index"), 3);
-  EXPECT_EQ(base::GetString(gid, "address"), "172.16.0.11");
+  EXPECT_EQ(base::GetString(gid, "address"), "172.20.0.11");
   EXPECT_EQ(base::GetString(gid, "roce"), "v2");
   EXPECT_TRUE(base::GetMember(base::GetMember(hcas[2], "ports")[0], "state").is_null());
   const auto& netdev = base::GetMember(*json, "netdevs")[2];
@@ -101,7 +101,7 @@ TEST(FactsJsonTest, HoldsEveryFact) {
   EXPECT_EQ(base::GetMember(*json, "gpus").size(), 1u);
   const auto& routes = base::GetMember(*json, "routes");
   EXPECT_EQ(base::GetString(routes[0], "destination"), "default");
-  EXPECT_EQ(base::GetString(routes[1], "destination"), "172.16.0.0/24");
+  EXPECT_EQ(base::GetString(routes[1], "destination"), "172.20.0.0/24");
   EXPECT_EQ(base::GetInteger(routes[1], "metric"), 7);
   EXPECT_EQ(base::GetString(base::GetMember(*json, "notes")[0], "where"), "sys/x");
 }

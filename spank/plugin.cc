@@ -151,11 +151,9 @@ int UserInit(spank_t spank) {
   Context& context = TheContext();
   const auto user = JobEnvironment(spank);
   const Mode mode = ModeOfStep(user);
-  if (!mode.Active()) {
-    // A step that says off inside a tuned one gets rid of what that one left it.
-    if (context.option) context.outer = OuterValues(user);
-    return 0;
-  }
+  // A step inside a tuned one starts from what the user has set: also when it says off, and when detection fails.
+  if (context.option || mode.set) context.outer = OuterValues(user);
+  if (!mode.Active()) return 0;
   auto plan = MakeNodePlan(user, mode.explain, context.deadline);
   if (!plan.ok()) {
     slurm_spank_log("nccl-tune: %s; this node goes on with NCCL's own defaults", plan.error().ToString().c_str());
@@ -163,9 +161,7 @@ int UserInit(spank_t spank) {
   }
   if (mode.explain) ShowExplanation(*plan, mode.set);
   slurm_info("nccl-tune: %s: %s", mode.set ? "set" : "dry run", plan->json.c_str());
-  if (!mode.set) return 0;
-  context.outer = OuterValues(user);
-  context.plan = *std::move(plan);
+  if (mode.set) context.plan = *std::move(plan);
   return 0;
 }
 

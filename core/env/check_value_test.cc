@@ -15,11 +15,11 @@ TEST(CheckValueTest, Good) {
     const char* name;
     const char* value;
   } rows[] = {
-      {"NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1"},
+      {"NCCL_IB_HCA", "=mlx5_0:1,mlx5_2:1"},
       {"NCCL_IB_HCA", "mlx5"},
-      {"NCCL_IB_HCA", "^=mlx5_0,mlx5_1"},
+      {"NCCL_IB_HCA", "^=mlx5_0,mlx5_2"},
       {"NCCL_IB_HCA", "=mlx5_0::0:1"},
-      {"NCCL_IB_HCA", "=mlx5_0,,mlx5_1"},
+      {"NCCL_IB_HCA", "=mlx5_0,,mlx5_2"},
       {"NCCL_SOCKET_IFNAME", "=eth0"},
       {"NCCL_SOCKET_IFNAME", "^lo,docker"},
       {"NCCL_IB_GID_INDEX", "3"},
@@ -163,7 +163,7 @@ TEST(CheckValueTest, BadEnumsNetworksAndTexts) {
     return std::string(what) + ": got \"" + value + "\", " + kNetwork;
   };
   const std::string no_length = network("no prefix length", "10.0.0.0");
-  const std::string two = network("more than one network, or a blank", "10.0.0.0/8,172.16.0.0/12");
+  const std::string two = network("more than one network, or a blank", "10.0.0.0/8,172.20.0.0/12");
   const std::string text = network("no number after the slash", "10.0.0.0/x");
   const std::string host = network("no IP address before the slash", "host/8");
   const std::string partial = network("no IP address before the slash", "10.0/16");
@@ -175,7 +175,7 @@ TEST(CheckValueTest, BadEnumsNetworksAndTexts) {
       {"NCCL_SOCKET_FAMILY", "AF_INET ",
        "no value of this variable, so it is ignored: got \"AF_INET \", expected AF_INET, AF_INET6. Write AF_INET."},
       {"NCCL_IB_ADDR_RANGE", "10.0.0.0", no_length.c_str()},
-      {"NCCL_IB_ADDR_RANGE", "10.0.0.0/8,172.16.0.0/12", two.c_str()},
+      {"NCCL_IB_ADDR_RANGE", "10.0.0.0/8,172.20.0.0/12", two.c_str()},
       {"NCCL_IB_ADDR_RANGE", "10.0.0.0/x", text.c_str()},
       {"NCCL_IB_ADDR_RANGE", "host/8", host.c_str()},
       {"NCCL_IB_ADDR_RANGE", "10.0/16", partial.c_str()},

@@ -131,7 +131,7 @@ TEST(GidRankingTest, VariablesThatDoNotSayWhatTheySeemTo) {
       {"NCCL_IB_ADDR_RANGE", "192.168.5.1/32", 5},
       {"NCCL_IB_ADDR_RANGE", "192.168.5.2/31", 0},
       {"NCCL_IB_ADDR_RANGE", "192.168.5.0/24,10.0.0.0/8", 5},
-      {"NCCL_IB_ADDR_RANGE", "172.16.0.0/12", 0},
+      {"NCCL_IB_ADDR_RANGE", "172.20.0.0/12", 0},
       {"NCCL_IB_ROCE_VERSION_NUM", "1", 2},
       {"NCCL_IB_ROCE_VERSION_NUM", "", 3},
       {"NCCL_IB_ROCE_VERSION_NUM", "v2", 2},

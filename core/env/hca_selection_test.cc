@@ -34,7 +34,7 @@ facts::Node MakeNode() {
   eth0.admin_up = eth0.running = true;
   eth0.addresses = {{.prefix = *facts::MakePrefix(*facts::ParseIpAddress("10.0.0.5"), 24)}};
   node.netdevs = {eth0};
-  node.hcas = {MakeHca("mlx5_0"), MakeHca("mlx5_1"), MakeHca("mlx5_10", facts::LinkLayer::kInfiniBand),
+  node.hcas = {MakeHca("mlx5_0"), MakeHca("mlx5_2"), MakeHca("mlx5_20", facts::LinkLayer::kInfiniBand),
                MakeHca("mlx5_bond_0")};
   return node;
 }
@@ -52,10 +52,10 @@ TEST(HcaSelectionTest, FollowsTheList) {
     const char* value;
     const char* taken;
   } rows[] = {
-      {"", "mlx5_0:1 mlx5_1:1 mlx5_10:1 mlx5_bond_0:1"},
-      {"mlx5_1", "mlx5_1:1 mlx5_10:1"},
-      {"=mlx5_1", "mlx5_1:1"},
-      {"^=mlx5_0,^=mlx5_1", "mlx5_1:1 mlx5_10:1 mlx5_bond_0:1"},
+      {"", "mlx5_0:1 mlx5_2:1 mlx5_20:1 mlx5_bond_0:1"},
+      {"mlx5_2", "mlx5_2:1 mlx5_20:1"},
+      {"=mlx5_2", "mlx5_2:1"},
+      {"^=mlx5_0,^=mlx5_2", "mlx5_2:1 mlx5_20:1 mlx5_bond_0:1"},
       {"=mlx5_bond_0:1,mlx5_0:1", "mlx5_0:1 mlx5_bond_0:1"},
       {"=mlx5_0:2", ""},
       {"^", ""},
@@ -77,7 +77,7 @@ TEST(HcaSelectionTest, SaysWhatIsWrongWithAPort) {
   };
   const facts::Hca good = MakeHca("mlx5_0");
   EXPECT_EQ(verdict(good, ""), PortVerdict::kTaken);
-  EXPECT_EQ(verdict(good, "=mlx5_1"), PortVerdict::kNotInList);
+  EXPECT_EQ(verdict(good, "=mlx5_2"), PortVerdict::kNotInList);
   for (const auto openable : {facts::Openable::kNo, facts::Openable::kMissing}) {
     facts::Hca hca = good;
     hca.openable = openable;

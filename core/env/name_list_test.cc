@@ -15,7 +15,7 @@ constexpr NcclVersion kV230{2, 30, 7};
 
 std::string Selected(const NameList& list) {
   std::string out;
-  for (const char* name : {"mlx5_0", "mlx5_1", "mlx5_10", "mlx5_bond_0"}) {
+  for (const char* name : {"mlx5_0", "mlx5_2", "mlx5_20", "mlx5_bond_0"}) {
     if (list.Matches(name, 1)) out += (out.empty() ? "" : " ") + std::string(name);
   }
   return out;
@@ -26,18 +26,18 @@ TEST(NameListTest, VectorsOfTheGrammar) {
     const char* value;
     const char* selected;
   } rows[] = {
-      {"", "mlx5_0 mlx5_1 mlx5_10 mlx5_bond_0"},
-      {"mlx5_1", "mlx5_1 mlx5_10"},
-      {"=mlx5_1", "mlx5_1"},
-      {"^mlx5_1", "mlx5_0 mlx5_bond_0"},
-      {"^=mlx5_1", "mlx5_0 mlx5_10 mlx5_bond_0"},
-      {"=mlx5_1:1", "mlx5_1"},
-      {"=mlx5_1:2", ""},
-      {"mlx5_1:0", ""},
-      {"=mlx5_0,=mlx5_1", "mlx5_0"},
-      {"^=mlx5_0,^=mlx5_1", "mlx5_1 mlx5_10 mlx5_bond_0"},
-      {"=^mlx5_1", ""},
-      {"=mlx5_0, mlx5_1", "mlx5_0"},
+      {"", "mlx5_0 mlx5_2 mlx5_20 mlx5_bond_0"},
+      {"mlx5_2", "mlx5_2 mlx5_20"},
+      {"=mlx5_2", "mlx5_2"},
+      {"^mlx5_2", "mlx5_0 mlx5_bond_0"},
+      {"^=mlx5_2", "mlx5_0 mlx5_20 mlx5_bond_0"},
+      {"=mlx5_2:1", "mlx5_2"},
+      {"=mlx5_2:2", ""},
+      {"mlx5_2:0", ""},
+      {"=mlx5_0,=mlx5_2", "mlx5_0"},
+      {"^=mlx5_0,^=mlx5_2", "mlx5_2 mlx5_20 mlx5_bond_0"},
+      {"=^mlx5_2", ""},
+      {"=mlx5_0, mlx5_2", "mlx5_0"},
       {"^", ""},
   };
   for (const NcclVersion version : {NcclVersion{2, 18, 6}, kV228, kV230, NcclVersion{2, 32, 3}}) {
@@ -50,15 +50,15 @@ TEST(NameListTest, OddValues) {
     const char* value;
     const char* selected;
   } rows[] = {
-      {"mlx5", "mlx5_0 mlx5_1 mlx5_10 mlx5_bond_0"},
-      {"=", "mlx5_0 mlx5_1 mlx5_10 mlx5_bond_0"},
+      {"mlx5", "mlx5_0 mlx5_2 mlx5_20 mlx5_bond_0"},
+      {"=", "mlx5_0 mlx5_2 mlx5_20 mlx5_bond_0"},
       {"^=", ""},
-      {",", "mlx5_0 mlx5_1 mlx5_10 mlx5_bond_0"},
-      {":1", "mlx5_0 mlx5_1 mlx5_10 mlx5_bond_0"},
+      {",", "mlx5_0 mlx5_2 mlx5_20 mlx5_bond_0"},
+      {":1", "mlx5_0 mlx5_2 mlx5_20 mlx5_bond_0"},
       {"^,", ""},
       {"=,,mlx5_0,,", "mlx5_0"},
-      {"=mlx5_0,:1,mlx5_1", "mlx5_0 mlx5_1"},
-      {"^^mlx5_0", "mlx5_0 mlx5_1 mlx5_10 mlx5_bond_0"},
+      {"=mlx5_0,:1,mlx5_2", "mlx5_0 mlx5_2"},
+      {"^^mlx5_0", "mlx5_0 mlx5_2 mlx5_20 mlx5_bond_0"},
       {"==mlx5_0", ""},
       {"=mlx5_0 ", ""},
       {" =mlx5_0", ""},
@@ -70,24 +70,24 @@ TEST(NameListTest, OddValues) {
       {"=mlx5_0:0x1", ""},
       {"=mlx5_0:99999999999", ""},
       {"=mlx5_0:-1", "mlx5_0"},
-      {"=mlx5_0;mlx5_1", ""},
+      {"=mlx5_0;mlx5_2", ""},
       {"=mlx5_0\n", ""},
-      {"^=mlx5_0:2", "mlx5_0 mlx5_1 mlx5_10 mlx5_bond_0"},
+      {"^=mlx5_0:2", "mlx5_0 mlx5_2 mlx5_20 mlx5_bond_0"},
   };
   for (const auto& row : rows) EXPECT_EQ(Selected(ParseHcaList(row.value, kV228)), row.selected) << row.value;
 }
 
 TEST(NameListTest, RailsAndEmptyPortsByVersion) {
-  const NameList list = ParseHcaList("=mlx5_0::0:1,mlx5_1:1:2,mlx5_0:1:7:7", kV230);
+  const NameList list = ParseHcaList("=mlx5_0::0:1,mlx5_2:1:2,mlx5_0:1:7:7", kV230);
   ASSERT_EQ(list.entries.size(), 3u);
   const NameListEntry* first = list.Find("mlx5_0", 1);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->port, kAnyNumber);
   EXPECT_EQ(first->rail, 0);
   EXPECT_EQ(first->plane, 1);
-  EXPECT_EQ(list.Find("mlx5_1", 1)->rail, 2);
-  EXPECT_EQ(list.Find("mlx5_1", 1)->plane, kAnyNumber);
-  EXPECT_EQ(list.Find("mlx5_1", 2), nullptr);
+  EXPECT_EQ(list.Find("mlx5_2", 1)->rail, 2);
+  EXPECT_EQ(list.Find("mlx5_2", 1)->plane, kAnyNumber);
+  EXPECT_EQ(list.Find("mlx5_2", 2), nullptr);
   // Before rails the parser took all behind the first colon for the port.
   EXPECT_EQ(Selected(ParseHcaList("=mlx5_0:", kV228)), "");
   EXPECT_EQ(Selected(ParseHcaList("=mlx5_0:", kV230)), "mlx5_0");
@@ -128,12 +128,12 @@ TEST(FormatExactListTest, Writes) {
 }
 
 TEST(FormatExactListTest, ReadsBackAsWritten) {
-  const std::vector<NamedPort> ports = {{"mlx5_1", 1}, {"mlx5_bond_0", 2}};
+  const std::vector<NamedPort> ports = {{"mlx5_2", 1}, {"mlx5_bond_0", 2}};
   for (const NcclVersion version : {kV228, kV230}) {
     const NameList list = ParseHcaList(*FormatExactList(ports), version);
-    EXPECT_TRUE(list.Matches("mlx5_1", 1));
-    EXPECT_FALSE(list.Matches("mlx5_1", 2));
-    EXPECT_FALSE(list.Matches("mlx5_10", 1));
+    EXPECT_TRUE(list.Matches("mlx5_2", 1));
+    EXPECT_FALSE(list.Matches("mlx5_2", 2));
+    EXPECT_FALSE(list.Matches("mlx5_20", 1));
     EXPECT_TRUE(list.Matches("mlx5_bond_0", 2));
   }
 }

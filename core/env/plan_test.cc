@@ -29,8 +29,8 @@ const Setting* Find(const Plan& plan, std::string_view name) {
   return nullptr;
 }
 
-constexpr const char* kAll = "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_1:1 NCCL_SOCKET_IFNAME==ens11f1";
-constexpr const char* kSocketOnly = "NCCL_SOCKET_IFNAME==ens11f1";
+constexpr const char* kAll = "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1 NCCL_SOCKET_IFNAME==ens5f1";
+constexpr const char* kSocketOnly = "NCCL_SOCKET_IFNAME==ens5f1";
 
 // An outer step's plan that set these.
 std::string Outer(const std::string& set) { return "{\"v\":1,\"set\":{" + set + "}}"; }
@@ -44,12 +44,12 @@ TEST(MakePlanTest, TheUserWins) {
   } rows[] = {
       {"nothing set", {}, kAll},
       {"other variables", {{"NCCL_DEBUG", "INFO"}, {"PATH", "/bin"}}, kAll},
-      {"own interface", {{"NCCL_SOCKET_IFNAME", "eno1"}}, "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_1:1"},
-      {"own interface, empty", {{"NCCL_SOCKET_IFNAME", ""}}, "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_1:1"},
+      {"own interface", {{"NCCL_SOCKET_IFNAME", "eno1"}}, "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1"},
+      {"own interface, empty", {{"NCCL_SOCKET_IFNAME", ""}}, "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1"},
       {"own ports", {{"NCCL_IB_HCA", "mlx5_0"}}, kSocketOnly},
       {"own ports, empty", {{"NCCL_IB_HCA", ""}}, kSocketOnly},
-      {"own ports, equal to ours", {{"NCCL_IB_HCA", "=mlx5_1:1"}}, "NCCL_IB_GID_INDEX=3 NCCL_SOCKET_IFNAME==ens11f1"},
-      {"own index", {{"NCCL_IB_GID_INDEX", "1"}}, "NCCL_IB_HCA==mlx5_1:1 NCCL_SOCKET_IFNAME==ens11f1"},
+      {"own ports, equal to ours", {{"NCCL_IB_HCA", "=mlx5_2:1"}}, "NCCL_IB_GID_INDEX=3 NCCL_SOCKET_IFNAME==ens5f1"},
+      {"own index", {{"NCCL_IB_GID_INDEX", "1"}}, "NCCL_IB_HCA==mlx5_2:1 NCCL_SOCKET_IFNAME==ens5f1"},
       {"verbs off", {{"NCCL_IB_DISABLE", "1"}}, kSocketOnly},
       {"verbs off, as NCCL reads it", {{"NCCL_IB_DISABLE", " 0x1 "}}, kSocketOnly},
       {"verbs off by another number", {{"NCCL_IB_DISABLE", "2"}}, kSocketOnly},
@@ -64,7 +64,7 @@ TEST(MakePlanTest, TheUserWins) {
                          {"NCCL_SOCKET_IFNAME", "=old0"}}, kAll},
       {"a nested step, one changed by the user",
        {{"NCCL_TUNE_PLAN", kOuterAll}, {"NCCL_IB_HCA", "=old:1"}, {"NCCL_IB_GID_INDEX", "9"}, {"NCCL_SOCKET_IFNAME", "mine"}},
-       "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_1:1"},
+       "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1"},
       {"a nested step, ports changed by the user",
        {{"NCCL_TUNE_PLAN", kOuterAll}, {"NCCL_IB_HCA", "mine"}, {"NCCL_IB_GID_INDEX", "9"}, {"NCCL_SOCKET_IFNAME", "=old0"}},
        kSocketOnly},
@@ -109,20 +109,20 @@ TEST(MakePlanTest, DoesNotTurnOffPortsThatTheUserChose) {
   facts::Node node = MakeServer();
   node.hcas[0].ports[0].gids.resize(3);
   EXPECT_EQ(Show(ValuesOf(PlanFor(node, {}))), "NCCL_IB_DISABLE=1 NCCL_SOCKET_IFNAME==eno1");
-  EXPECT_EQ(Show(ValuesOf(PlanFor(node, {{"NCCL_IB_HCA", "mlx5_1"}}))), "NCCL_SOCKET_IFNAME==eno1");
+  EXPECT_EQ(Show(ValuesOf(PlanFor(node, {{"NCCL_IB_HCA", "mlx5_2"}}))), "NCCL_SOCKET_IFNAME==eno1");
 }
 
 TEST(PlanToJsonTest, IsThePublishedForm) {
   const auto text = PlanToJson(PlanFor(MakeServer(), {{"NCCL_IB_GID_INDEX", "3"}}));
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(*text,
-            R"({"v":1,"node":"server1","set":{"NCCL_IB_HCA":"=mlx5_1:1","NCCL_SOCKET_IFNAME":"=ens11f1"},)"
+            R"({"v":1,"node":"server1","set":{"NCCL_IB_HCA":"=mlx5_2:1","NCCL_SOCKET_IFNAME":"=ens5f1"},)"
             R"("kept":{"NCCL_IB_GID_INDEX":"3"},)"
-            R"("ports":[{"hca":"mlx5_1","port":1,"link":"Ethernet","gbps":25.0,"netdev":"ens11f1","gid":3}],)"
-            R"("if":"ens11f1","addr":"172.16.0.11",)"
+            R"("ports":[{"hca":"mlx5_2","port":1,"link":"Ethernet","gbps":25.0,"netdev":"ens5f1","gid":3}],)"
+            R"("if":"ens5f1","addr":"172.20.0.11",)"
             R"("why":{"NCCL_IB_HCA":"every port is usable: 1 x 25 Gb/s RoCE",)"
-            R"("NCCL_SOCKET_IFNAME":"the interface of mlx5_1:1: every rail of this node is on its cable, so the other nodes are in )"
-            R"-(172.16.0.0/24 (inferred on this node)"}})-");
+            R"("NCCL_SOCKET_IFNAME":"the interface of mlx5_2:1: every rail of this node is on its cable, so the other nodes are in )"
+            R"-(172.20.0.0/24 (inferred on this node)"}})-");
 }
 
 TEST(PlanToJsonTest, IsReadBack) {
@@ -133,8 +133,8 @@ TEST(PlanToJsonTest, IsReadBack) {
   EXPECT_EQ(got->set, ValuesOf(plan));
   EXPECT_EQ(Show(got->kept), "NCCL_IB_GID_INDEX=odd \"\\\n value");
   EXPECT_EQ(got->ports, plan.ports);
-  EXPECT_EQ(got->interface, "ens11f1");
-  EXPECT_EQ(got->address, "172.16.0.11");
+  EXPECT_EQ(got->interface, "ens5f1");
+  EXPECT_EQ(got->address, "172.20.0.11");
   const auto empty = ParsePlan(PlanToJson(MakePlan("", policy::Assess(facts::Node{}), {})).value());
   ASSERT_TRUE(empty.ok());
   EXPECT_TRUE(empty->node.empty());
@@ -153,7 +153,7 @@ TEST(PlanToJsonTest, DropsReasonsBeforeValues) {
   EXPECT_EQ(without->find("\"why\""), std::string::npos);
   EXPECT_EQ(ParsePlan(*without)->set, ValuesOf(plan));
   // As long as allowed: grow a value byte by byte to the limit and over it.
-  plan.settings[1].decision.value = "=" + std::string(kPlanLimit - without->size() + std::string_view("mlx5_1:1").size(), 'x');
+  plan.settings[1].decision.value = "=" + std::string(kPlanLimit - without->size() + std::string_view("mlx5_2:1").size(), 'x');
   const auto full = PlanToJson(plan);
   ASSERT_TRUE(full.ok());
   EXPECT_EQ(full->size(), kPlanLimit);
@@ -216,8 +216,8 @@ TEST(ParsePlanTest, RefusesWhatIsNoPlan) {
       {with("\"kept\":{\"A\":[\"b\"]}"), "NCCL_TUNE_PLAN: value of A is no text"},
       {with("\"ports\":{}"), "NCCL_TUNE_PLAN: member \"ports\" is no array"},
       {with("\"ports\":{\"a\":{\"hca\":\"m\",\"port\":1}}"), "NCCL_TUNE_PLAN: member \"ports\" is no array"},
-      {with("\"ports\":\"mlx5_1\""), "NCCL_TUNE_PLAN: member \"ports\" is no array"},
-      {with("\"ports\":[\"mlx5_1\"]"), "NCCL_TUNE_PLAN: port without hca or port"},
+      {with("\"ports\":\"mlx5_2\""), "NCCL_TUNE_PLAN: member \"ports\" is no array"},
+      {with("\"ports\":[\"mlx5_2\"]"), "NCCL_TUNE_PLAN: port without hca or port"},
       {with("\"ports\":[{}]"), "NCCL_TUNE_PLAN: port without hca or port"},
       {with("\"ports\":[{\"hca\":\"m\"}]"), "NCCL_TUNE_PLAN: port without hca or port"},
       {with("\"ports\":[{\"hca\":5,\"port\":1}]"), "NCCL_TUNE_PLAN: port without hca or port"},

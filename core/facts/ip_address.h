@@ -46,7 +46,7 @@ struct IpPrefix {
   bool Contains(const IpAddress& other) const;
   // The same prefix with its host bits cleared: what a route or NCCL_IB_ADDR_RANGE names.
   IpPrefix Network() const;
-  std::string ToString() const;  // "172.16.0.0/24"
+  std::string ToString() const;  // "172.20.0.0/24"
 };
 
 // Builds a prefix after checking the length against the address's family.

@@ -36,7 +36,7 @@ TEST(IpAddressTest, Classes) {
   EXPECT_FALSE(Ip("fec0::1").IsLinkLocal());
   EXPECT_TRUE(Ip("224.0.0.1").IsMulticast());
   EXPECT_TRUE(Ip("ff02::1").IsMulticast());
-  for (const char* text : {"10.0.0.1", "172.16.0.11", "2001:db8::1", "fd93:16d3::15"}) {
+  for (const char* text : {"10.0.0.1", "172.20.0.11", "2001:db8::1", "fd93:16d3::15"}) {
     EXPECT_TRUE(Ip(text).IsRoutable()) << text;
   }
   for (const char* text : {"0.0.0.0", "127.0.0.1", "169.254.0.1", "fe80::1", "ff02::1", "::1", "::"}) {
@@ -45,15 +45,15 @@ TEST(IpAddressTest, Classes) {
 }
 
 TEST(GidTest, ParsesSysfsForm) {
-  EXPECT_EQ(ParseGid("0000:0000:0000:0000:0000:ffff:ac10:000b")->ToString(), "172.16.0.11");
+  EXPECT_EQ(ParseGid("0000:0000:0000:0000:0000:ffff:ac14:000b")->ToString(), "172.20.0.11");
   EXPECT_EQ(ParseGid("fe80:0000:0000:0000:0000:5eff:fe00:1002")->ToString(), "fe80::5eff:fe00:1002");
   EXPECT_TRUE(ParseGid("0000:0000:0000:0000:0000:0000:0000:0000")->IsZero());
 }
 
 TEST(GidTest, RefusesOtherForms) {
-  for (const char* text : {"", "::1", "fe80::1", "0000:0000:0000:0000:0000:ffff:ac10:00b", "0000:0000:0000:0000:0000:ffff:ac10:000bb",
-                           "0000-0000:0000:0000:0000:ffff:ac10:000b", "000g:0000:0000:0000:0000:ffff:ac10:000b",
-                           "0000:0000:0000:0000:0000:ffff:ac10:000b\n", "+000:0000:0000:0000:0000:ffff:ac10:000b"}) {
+  for (const char* text : {"", "::1", "fe80::1", "0000:0000:0000:0000:0000:ffff:ac14:00b", "0000:0000:0000:0000:0000:ffff:ac14:000bb",
+                           "0000-0000:0000:0000:0000:ffff:ac14:000b", "000g:0000:0000:0000:0000:ffff:ac14:000b",
+                           "0000:0000:0000:0000:0000:ffff:ac14:000b\n", "+000:0000:0000:0000:0000:ffff:ac14:000b"}) {
     const auto got = ParseGid(text);
     ASSERT_FALSE(got.ok()) << text;
     EXPECT_EQ(got.error().what, "not a GID");
@@ -61,11 +61,11 @@ TEST(GidTest, RefusesOtherForms) {
 }
 
 TEST(IpPrefixTest, ContainsAndNetwork) {
-  const auto net = MakePrefix(Ip("172.16.0.11"), 24).value();
-  EXPECT_TRUE(net.Contains(Ip("172.16.0.200")));
-  EXPECT_FALSE(net.Contains(Ip("172.16.1.11")));
+  const auto net = MakePrefix(Ip("172.20.0.11"), 24).value();
+  EXPECT_TRUE(net.Contains(Ip("172.20.0.200")));
+  EXPECT_FALSE(net.Contains(Ip("172.20.1.11")));
   EXPECT_FALSE(net.Contains(Ip("fe80::1")));
-  EXPECT_EQ(net.Network().ToString(), "172.16.0.0/24");
+  EXPECT_EQ(net.Network().ToString(), "172.20.0.0/24");
   EXPECT_EQ(MakePrefix(Ip("10.11.12.13"), 20)->Network().ToString(), "10.11.0.0/20");
   EXPECT_EQ(MakePrefix(Ip("2001:db8::1"), 64)->Network().ToString(), "2001:db8::/64");
   EXPECT_TRUE(MakePrefix(Ip("10.0.0.1"), 0)->Contains(Ip("192.168.1.1")));

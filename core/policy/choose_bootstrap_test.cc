@@ -16,7 +16,7 @@ using facts::NetdevKind;
 using Change = std::function<void(facts::Node*)>;
 
 constexpr const char* kByRail =
-    "the interface of mlx5_1:1: every rail of this node is on its cable, so the other nodes are in 172.16.0.0/24";
+    "the interface of mlx5_2:1: every rail of this node is on its cable, so the other nodes are in 172.20.0.0/24";
 constexpr const char* kByAddress = "it carries this node's address in Slurm, which every node reaches";
 constexpr const char* kByRoute = "it carries the default route";
 constexpr const char* kByElimination = "the only interface that is up with a routable address";
@@ -39,24 +39,24 @@ TEST(ChooseBootstrapTest, FirstRuleThatApplies) {
     const char* interface;
     const char* reason;
   } rows[] = {
-      {"the rail's cable", [](facts::Node*) {}, "ens11f1", kByRail},
-      {"a rail without an address", [](facts::Node* n) { Find(n, "ens11f1")->addresses.clear(); }, "eno1", kByAddress},
-      {"a rail that is down", [](facts::Node* n) { Find(n, "ens11f1")->running = false; }, "eno1", kByAddress},
-      {"a host route on the rail", [](facts::Node* n) { Find(n, "ens11f1")->addresses[0].prefix.length = 32; }, "eno1", kByAddress},
+      {"the rail's cable", [](facts::Node*) {}, "ens5f1", kByRail},
+      {"a rail without an address", [](facts::Node* n) { Find(n, "ens5f1")->addresses.clear(); }, "eno1", kByAddress},
+      {"a rail that is down", [](facts::Node* n) { Find(n, "ens5f1")->running = false; }, "eno1", kByAddress},
+      {"a host route on the rail", [](facts::Node* n) { Find(n, "ens5f1")->addresses[0].prefix.length = 32; }, "eno1", kByAddress},
       {"a ring of two cables",
        [](facts::Node* n) {
-         n->netdevs.push_back(MakeNetdev("ens11f0", "172.16.1.11"));
-         n->hcas.push_back(MakeRoce("mlx5_0", "0000:03:00.0", 25, "ens11f0", "172.16.1.11"));
+         n->netdevs.push_back(MakeNetdev("ens11f0", "172.20.1.11"));
+         n->hcas.push_back(MakeRoce("mlx5_0", "0000:03:00.0", 25, "ens11f0", "172.20.1.11"));
        },
        "eno1", kByAddress},
       {"two legs of one cage",
        [](facts::Node* n) {
-         n->netdevs.push_back(MakeNetdev("ens12f1", "172.16.0.12"));
-         n->hcas.push_back(MakeRoce("mlx5_3", "0001:03:00.1", 25, "ens12f1", "172.16.0.12"));
+         n->netdevs.push_back(MakeNetdev("ens12f1", "172.20.0.12"));
+         n->hcas.push_back(MakeRoce("mlx5_3", "0001:03:00.1", 25, "ens12f1", "172.20.0.12"));
        },
-       "ens11f1", kByRail},
+       "ens5f1", kByRail},
       {"two ports of one function",
-       [](facts::Node* n) { n->hcas[0].ports.push_back(n->hcas[0].ports[0]); n->hcas[0].ports[1].number = 2; }, "ens11f1", kByRail},
+       [](facts::Node* n) { n->hcas[0].ports.push_back(n->hcas[0].ports[0]); n->hcas[0].ports[1].number = 2; }, "ens5f1", kByRail},
       {"InfiniBand", [](facts::Node* n) { n->hcas = {MakeIb("mlx5_0", "0000:03:00.0", 200)}; }, "eno1", kByAddress},
       {"no device, address on a bond and its members",
        [](facts::Node* n) {
@@ -72,30 +72,30 @@ TEST(ChooseBootstrapTest, FirstRuleThatApplies) {
        [](facts::Node* n) {
          n->hcas.clear();
          n->address = std::nullopt;
-         n->routes = {DefaultRoute("eno1", 600), DefaultRoute("ens11f1", 100)};
+         n->routes = {DefaultRoute("eno1", 600), DefaultRoute("ens5f1", 100)};
        },
-       "ens11f1", kByRoute},
+       "ens5f1", kByRoute},
       {"the first of equal metrics",
        [](facts::Node* n) {
          n->hcas.clear();
          n->address = std::nullopt;
-         n->routes = {DefaultRoute("ens11f1", 100), DefaultRoute("eno1", 100)};
+         n->routes = {DefaultRoute("ens5f1", 100), DefaultRoute("eno1", 100)};
        },
-       "ens11f1", kByRoute},
+       "ens5f1", kByRoute},
       {"a default route of an interface that is down",
        [](facts::Node* n) {
          n->hcas.clear();
          n->address = std::nullopt;
          Find(n, "eno1")->running = false;
-         n->routes = {DefaultRoute("eno1"), DefaultRoute("gone"), DefaultRoute("ens11f1", 900)};
+         n->routes = {DefaultRoute("eno1"), DefaultRoute("gone"), DefaultRoute("ens5f1", 900)};
        },
-       "ens11f1", kByRoute},
+       "ens5f1", kByRoute},
       {"one left",
        [](facts::Node* n) {
          n->hcas.clear();
          n->address = std::nullopt;
          n->routes.clear();
-         Find(n, "ens11f1")->running = false;
+         Find(n, "ens5f1")->running = false;
          n->netdevs.push_back(MakeNetdev("docker0", "172.17.0.1", 16, NetdevKind::kBridge));
          n->netdevs.push_back(MakeNetdev("wg0", "10.8.0.1", 24, NetdevKind::kTunnel));
          n->netdevs.push_back(MakeNetdev("wlan0", "10.7.0.1", 24, NetdevKind::kWireless));
@@ -163,7 +163,7 @@ TEST(ChooseBootstrapTest, SaysWhyTheOthersAreNotTaken) {
                   MakeNetdev("eno2", ""),
                   MakeNetdev("eno3", "10.3.0.1"),
                   MakeNetdev("docker0", "172.17.0.1", 16, NetdevKind::kBridge),
-                  MakeNetdev("ens11f1", "172.16.0.11")};
+                  MakeNetdev("ens5f1", "172.20.0.11")};
   node.netdevs[2].master = "bond0";
   node.netdevs[4].running = false;
   const auto got = ChooseBootstrap(node, SelectPorts(node));
@@ -171,7 +171,7 @@ TEST(ChooseBootstrapTest, SaysWhyTheOthersAreNotTaken) {
   EXPECT_EQ(got.netdev->name, "bond0");
   EXPECT_EQ(Show(got.rejected),
             "eno1: it is a member of bond0 | eno2: it has no routable address | eno3: it is down | "
-            "docker0: it does not leave this host, or not for jobs | ens11f1: it comes after the one taken");
+            "docker0: it does not leave this host, or not for jobs | ens5f1: it comes after the one taken");
 }
 
 }  // namespace

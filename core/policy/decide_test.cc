@@ -48,7 +48,7 @@ TEST(DecideTest, OneDecisionARuleAndAlwaysAReason) {
 }
 
 TEST(DecideTest, Values) {
-  const char* usual = "NCCL_IB_HCA==mlx5_1:1 NCCL_IB_GID_INDEX=3 NCCL_SOCKET_IFNAME==ens11f1";
+  const char* usual = "NCCL_IB_HCA==mlx5_2:1 NCCL_IB_GID_INDEX=3 NCCL_SOCKET_IFNAME==ens5f1";
   const auto second = [](const char* netdev, const char* address, int gid) {
     return Change([=](facts::Node* n) {
       n->netdevs.push_back(MakeNetdev(netdev, address));
@@ -61,11 +61,11 @@ TEST(DecideTest, Values) {
     const char* values;
   } rows[] = {
       {"the server", [](facts::Node*) {}, usual},
-      {"index 40", [](facts::Node* n) { n->hcas[0].ports[0].gids = MakeGids("ens11f1", "172.16.0.11", 39); },
-       "NCCL_IB_HCA==mlx5_1:1 NCCL_IB_GID_INDEX=40 NCCL_SOCKET_IFNAME==ens11f1"},
+      {"index 40", [](facts::Node* n) { n->hcas[0].ports[0].gids = MakeGids("ens5f1", "172.20.0.11", 39); },
+       "NCCL_IB_HCA==mlx5_2:1 NCCL_IB_GID_INDEX=40 NCCL_SOCKET_IFNAME==ens5f1"},
       {"two rails, one index", second("ens12", "172.17.0.11", 2),
-       "NCCL_IB_HCA==mlx5_1:1,mlx5_2:1 NCCL_IB_GID_INDEX=3 NCCL_SOCKET_IFNAME==eno1"},
-      {"two rails, two indices", second("ens12", "172.17.0.11", 4), "NCCL_IB_HCA==mlx5_1:1,mlx5_2:1 NCCL_SOCKET_IFNAME==eno1"},
+       "NCCL_IB_HCA==mlx5_2:1,mlx5_2:1 NCCL_IB_GID_INDEX=3 NCCL_SOCKET_IFNAME==eno1"},
+      {"two rails, two indices", second("ens12", "172.17.0.11", 4), "NCCL_IB_HCA==mlx5_2:1,mlx5_2:1 NCCL_SOCKET_IFNAME==eno1"},
       {"InfiniBand", [](facts::Node* n) { n->hcas = {MakeIb("mlx5_0", "0000:01:00.0", 400)}; },
        "NCCL_IB_HCA==mlx5_0:1 NCCL_SOCKET_IFNAME==eno1"},
       {"no device", [](facts::Node* n) { n->hcas.clear(); }, "NCCL_SOCKET_IFNAME==eno1"},
@@ -124,7 +124,7 @@ TEST(DecideTest, OddNamesAreNeverInAValue) {
         std::string(64, 'x'), std::string("a\0b", 3), std::string()}) {
     facts::Node hca = MakeServer();
     hca.hcas[0].name = name;
-    EXPECT_EQ(Values(hca), "NCCL_SOCKET_IFNAME==ens11f1") << name;
+    EXPECT_EQ(Values(hca), "NCCL_SOCKET_IFNAME==ens5f1") << name;
     EXPECT_EQ(Reason(hca, "NCCL_IB_HCA"), "the name of a port's device cannot stand in a list; leaving the choice to NCCL");
     EXPECT_EQ(Reason(hca, "NCCL_IB_GID_INDEX"), "the ports cannot be listed, and the index is right for these only");
     facts::Node netdev = MakeServer();
@@ -135,22 +135,22 @@ TEST(DecideTest, OddNamesAreNeverInAValue) {
   }
   facts::Node longest = MakeServer();
   longest.hcas[0].name = std::string(63, 'x');
-  EXPECT_EQ(Values(longest), "NCCL_IB_HCA==" + std::string(63, 'x') + ":1 NCCL_IB_GID_INDEX=3 NCCL_SOCKET_IFNAME==ens11f1");
+  EXPECT_EQ(Values(longest), "NCCL_IB_HCA==" + std::string(63, 'x') + ":1 NCCL_IB_GID_INDEX=3 NCCL_SOCKET_IFNAME==ens5f1");
 }
 
 TEST(DecideTest, SaysWhyTheOtherIndicesAreWrong) {
   facts::Node node = MakeServer();
-  node.hcas[0].ports[0].gids.push_back(MakeGid(5, "2001:db8::1", facts::RoceVersion::kV2, "ens11f1"));
+  node.hcas[0].ports[0].gids.push_back(MakeGid(5, "2001:db8::1", facts::RoceVersion::kV2, "ens5f1"));
   const auto all = Decide(Assess(node));
   const auto gid = std::find_if(all.begin(), all.end(), [](const auto& d) { return d.variable == "NCCL_IB_GID_INDEX"; });
   ASSERT_NE(gid, all.end());
-  EXPECT_EQ(gid->reason, "RoCE v2 entry of 172.16.0.11 on ens11f1");
+  EXPECT_EQ(gid->reason, "RoCE v2 entry of 172.20.0.11 on ens5f1");
   EXPECT_EQ(Show(gid->rejected),
             "index 0: link-local: does not leave the link | index 1: link-local: does not leave the link | "
             "index 2: RoCE v1: not routed | index 5: not the port's first own routable address");
   ASSERT_EQ(gid->evidence.size(), 1u);
-  EXPECT_EQ(gid->evidence[0].where, "sys/class/infiniband/mlx5_1/ports/1/gids/3");
-  EXPECT_EQ(gid->evidence[0].value, "172.16.0.11 RoCE v2");
+  EXPECT_EQ(gid->evidence[0].where, "sys/class/infiniband/mlx5_2/ports/1/gids/3");
+  EXPECT_EQ(gid->evidence[0].value, "172.20.0.11 RoCE v2");
 }
 
 }  // namespace

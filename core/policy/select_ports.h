@@ -19,7 +19,7 @@ struct PortRef {
   const facts::IbPort* port = nullptr;
   const facts::Gid* gid = nullptr;  // the right one on Ethernet, null on InfiniBand
 
-  std::string Name() const;  // "mlx5_1:1"
+  std::string Name() const;  // "mlx5_2:1"
   bool IsEthernet() const { return port->link_layer == facts::LinkLayer::kEthernet; }
   double Gbps() const { return port->rate ? port->rate->value : 0; }
 };

@@ -17,7 +17,7 @@ using facts::PortState;
 TEST(SelectPortsTest, OneGoodPort) {
   const facts::Node node = MakeServer();
   const auto got = SelectPorts(node);
-  EXPECT_EQ(Names(got), "mlx5_1:1");
+  EXPECT_EQ(Names(got), "mlx5_2:1");
   EXPECT_EQ(got.reason, "every port is usable: 1 x 25 Gb/s RoCE");
   ASSERT_EQ(got.ports[0].gid->index, 3);
   EXPECT_FALSE(got.has_trap);
@@ -52,9 +52,9 @@ TEST(SelectPortsTest, WhyAPortCannotCarryTraffic) {
       {[](facts::Hca* h) { h->ports[0].gids.resize(3); }, "it has a routable GID for RoCE v1 only, none for RoCE v2", true},
       {[](facts::Hca* h) { for (auto& gid : h->ports[0].gids) gid.netdev = "pod7"; },
        "its routable GIDs belong to another network namespace", true},
-      {[](facts::Hca* h) { *h = MakeIb("mlx5_1", "0000:03:00.1", 100); h->ports[0].sm_lid = 0; },
+      {[](facts::Hca* h) { *h = MakeIb("mlx5_2", "0000:03:00.1", 100); h->ports[0].sm_lid = 0; },
        "no subnet manager has set it up (lid or sm_lid is 0)", true},
-      {[](facts::Hca* h) { *h = MakeIb("mlx5_1", "0000:03:00.1", 100); h->ports[0].lid = 0; },
+      {[](facts::Hca* h) { *h = MakeIb("mlx5_2", "0000:03:00.1", 100); h->ports[0].lid = 0; },
        "no subnet manager has set it up (lid or sm_lid is 0)", true},
   };
   for (const auto& row : rows) {
@@ -62,7 +62,7 @@ TEST(SelectPortsTest, WhyAPortCannotCarryTraffic) {
     row.change(&node.hcas[0]);
     const auto got = SelectPorts(node);
     EXPECT_EQ(Names(got), "") << row.why;
-    EXPECT_EQ(Show(got.rejected), std::string("mlx5_1:1: ") + row.why);
+    EXPECT_EQ(Show(got.rejected), std::string("mlx5_2:1: ") + row.why);
     EXPECT_EQ(got.has_trap, row.trap) << row.why;
     EXPECT_EQ(got.reason, "no RDMA port here can carry NCCL's traffic");
   }
@@ -73,7 +73,7 @@ TEST(SelectPortsTest, UnknownIsNoReasonAgainstAPort) {
   node.hcas[0].openable = Openable::kUnknown;
   node.hcas[0].ports[0].rate = std::nullopt;
   node.hcas[0].pci = std::nullopt;
-  EXPECT_EQ(Names(SelectPorts(node)), "mlx5_1:1");
+  EXPECT_EQ(Names(SelectPorts(node)), "mlx5_2:1");
   node.hcas = {MakeIb("mlx5_0", "0000:01:00.0", 400)};
   node.hcas[0].ports[0].lid = node.hcas[0].ports[0].sm_lid = std::nullopt;
   EXPECT_EQ(Names(SelectPorts(node)), "mlx5_0:1");
@@ -87,21 +87,21 @@ struct Case {
   const char* reason;
 };
 
-// The server's node with these devices; interfaces ensN with 172.16.N.1 for N = 0..3 and eno1, which is the front end.
+// The server's node with these devices; interfaces ensN with 172.20.N.1 for N = 0..3 and eno1, which is the front end.
 facts::Node With(std::vector<facts::Hca> hcas) {
   facts::Node node = MakeServer();
   for (const char* n : {"0", "1", "2", "3"}) {
-    node.netdevs.push_back(MakeNetdev(std::string("ens") + n, std::string("172.16.") + n + ".1"));
+    node.netdevs.push_back(MakeNetdev(std::string("ens") + n, std::string("172.20.") + n + ".1"));
   }
   node.hcas = std::move(hcas);
   return node;
 }
 
 facts::Hca Rail(const std::string& n, double gbps) {
-  return MakeRoce("mlx5_" + n, "0000:0" + n + ":00.0", gbps, "ens" + n, "172.16." + n + ".1");
+  return MakeRoce("roce_" + n, "0000:0" + n + ":00.0", gbps, "ens" + n, "172.20." + n + ".1");
 }
 
-facts::Hca FrontEnd(double gbps) { return MakeRoce("mlx5_9", "0000:09:00.0", gbps, "eno1", "10.0.0.11"); }
+facts::Hca FrontEnd(double gbps) { return MakeRoce("roce_9", "0000:09:00.0", gbps, "eno1", "10.0.0.11"); }
 
 TEST(SelectPortsTest, RailsOfOneLayerAndOneRate) {
   facts::Hca down = Rail("1", 200);
@@ -109,26 +109,26 @@ TEST(SelectPortsTest, RailsOfOneLayerAndOneRate) {
   facts::Hca rxe = Rail("3", 2.5);
   rxe.is_software = true;
   const Case cases[] = {
-      {"two rails", With({Rail("0", 200), Rail("1", 200)}), "mlx5_0:1 mlx5_1:1", "", "every port is usable: 2 x 200 Gb/s RoCE"},
-      {"one unplugged", With({Rail("0", 200), down}), "mlx5_0:1", "mlx5_1:1: port is DOWN", "the only usable port: 1 x 200 Gb/s RoCE"},
-      {"slower management port", With({Rail("0", 200), Rail("1", 25)}), "mlx5_0:1",
-       "mlx5_1:1: 25 Gb/s: not a rail beside 1 x 200 Gb/s RoCE", "the rails: 1 x 200 Gb/s RoCE"},
-      {"front end of equal rate", With({Rail("0", 100), FrontEnd(100)}), "mlx5_0:1",
-       "mlx5_9:1: eno1 carries the node's own address, and other ports are at least as fast", "the rails: 1 x 100 Gb/s RoCE"},
-      {"front end alone", With({FrontEnd(25)}), "mlx5_9:1", "", "every port is usable: 1 x 25 Gb/s RoCE"},
-      {"front end faster than the rest", With({Rail("0", 10), FrontEnd(100)}), "mlx5_9:1",
-       "mlx5_0:1: 10 Gb/s: not a rail beside 1 x 100 Gb/s RoCE", "the rails: 1 x 100 Gb/s RoCE"},
+      {"two rails", With({Rail("0", 200), Rail("1", 200)}), "roce_0:1 roce_1:1", "", "every port is usable: 2 x 200 Gb/s RoCE"},
+      {"one unplugged", With({Rail("0", 200), down}), "roce_0:1", "roce_1:1: port is DOWN", "the only usable port: 1 x 200 Gb/s RoCE"},
+      {"slower management port", With({Rail("0", 200), Rail("1", 25)}), "roce_0:1",
+       "roce_1:1: 25 Gb/s: not a rail beside 1 x 200 Gb/s RoCE", "the rails: 1 x 200 Gb/s RoCE"},
+      {"front end of equal rate", With({Rail("0", 100), FrontEnd(100)}), "roce_0:1",
+       "roce_9:1: eno1 carries the node's own address, and other ports are at least as fast", "the rails: 1 x 100 Gb/s RoCE"},
+      {"front end alone", With({FrontEnd(25)}), "roce_9:1", "", "every port is usable: 1 x 25 Gb/s RoCE"},
+      {"front end faster than the rest", With({Rail("0", 10), FrontEnd(100)}), "roce_9:1",
+       "roce_0:1: 10 Gb/s: not a rail beside 1 x 100 Gb/s RoCE", "the rails: 1 x 100 Gb/s RoCE"},
       {"mixed, InfiniBand carries more", With({MakeIb("ib0", "0000:01:00.0", 200), MakeIb("ib1", "0000:02:00.0", 200), Rail("0", 100)}),
-       "ib0:1 ib1:1", "mlx5_0:1: link layers must not be mixed, and 2 x 200 Gb/s InfiniBand carry more",
+       "ib0:1 ib1:1", "roce_0:1: link layers must not be mixed, and 2 x 200 Gb/s InfiniBand carry more",
        "the rails: 2 x 200 Gb/s InfiniBand"},
       {"mixed, Ethernet carries more", With({MakeIb("ib0", "0000:01:00.0", 100), Rail("0", 100), Rail("1", 100)}),
-       "mlx5_0:1 mlx5_1:1", "ib0:1: link layers must not be mixed, and 2 x 100 Gb/s RoCE carry more", "the rails: 2 x 100 Gb/s RoCE"},
+       "roce_0:1 roce_1:1", "ib0:1: link layers must not be mixed, and 2 x 100 Gb/s RoCE carry more", "the rails: 2 x 100 Gb/s RoCE"},
       {"mixed, equal", With({Rail("0", 100), MakeIb("ib0", "0000:01:00.0", 100)}), "ib0:1",
-       "mlx5_0:1: link layers must not be mixed, and 1 x 100 Gb/s InfiniBand carry more", "the rails: 1 x 100 Gb/s InfiniBand"},
+       "roce_0:1: link layers must not be mixed, and 1 x 100 Gb/s InfiniBand carry more", "the rails: 1 x 100 Gb/s InfiniBand"},
       {"many slow against one fast", With({Rail("0", 100), Rail("1", 100), Rail("2", 100), MakeIb("ib0", "0000:01:00.0", 200)}),
-       "mlx5_0:1 mlx5_1:1 mlx5_2:1", "ib0:1: link layers must not be mixed, and 3 x 100 Gb/s RoCE carry more",
+       "roce_0:1 roce_1:1 roce_2:1", "ib0:1: link layers must not be mixed, and 3 x 100 Gb/s RoCE carry more",
        "the rails: 3 x 100 Gb/s RoCE"},
-      {"a software device beside", With({Rail("0", 100), rxe}), "mlx5_0:1", "mlx5_3:1: software device: slower than plain sockets",
+      {"a software device beside", With({Rail("0", 100), rxe}), "roce_0:1", "roce_3:1: software device: slower than plain sockets",
        "the only usable port: 1 x 100 Gb/s RoCE"},
       {"no device", With({}), "", "", "this node has no RDMA device"},
   };
@@ -144,9 +144,9 @@ TEST(SelectPortsTest, TheDefaultRouteShowsTheFrontEndToo) {
   facts::Node node = With({Rail("0", 100), FrontEnd(100)});
   node.address = std::nullopt;
   EXPECT_EQ(Show(SelectPorts(node).rejected),
-            "mlx5_9:1: eno1 carries the default route, and other ports are at least as fast");
+            "roce_9:1: eno1 carries the default route, and other ports are at least as fast");
   node.routes.clear();
-  EXPECT_EQ(Names(SelectPorts(node)), "mlx5_0:1 mlx5_9:1");
+  EXPECT_EQ(Names(SelectPorts(node)), "roce_0:1 roce_9:1");
 }
 
 TEST(SelectPortsTest, EfaNeedsItsPlugin) {

@@ -89,8 +89,8 @@ inline facts::Route DefaultRoute(std::string interface, std::uint32_t metric = 0
 // The server of the first scene: one RoCE port on its own network, management beside it.
 inline facts::Node MakeServer() {
   facts::Node node;
-  node.netdevs = {MakeLoopback(), MakeNetdev("eno1", "10.0.0.11"), MakeNetdev("ens11f1", "172.16.0.11")};
-  node.hcas = {MakeRoce("mlx5_1", "0000:03:00.1", 25, "ens11f1", "172.16.0.11")};
+  node.netdevs = {MakeLoopback(), MakeNetdev("eno1", "10.0.0.11"), MakeNetdev("ens5f1", "172.20.0.11")};
+  node.hcas = {MakeRoce("mlx5_2", "0000:03:00.1", 25, "ens5f1", "172.20.0.11")};
   node.routes = {DefaultRoute("eno1")};
   node.address = Address("10.0.0.11");
   return node;
