@@ -45,7 +45,7 @@ TEST(FactsTextTest, OneMachine) {
 Interfaces
   lo                loopback, up, 127.0.0.1/8
   eno1              physical, down, member of bond0, 10.0.0.11/24
-  ens5f1           physical, up, 25 Gb/s, MTU 9000, 172.20.0.11/24
+  ens5f1            physical, up, 25 Gb/s, MTU 9000, 172.20.0.11/24
 GPUs
   0000:04:00.0      NVIDIA, NUMA 1
 Default routes
