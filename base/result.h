@@ -70,16 +70,16 @@ inline Status Ok() { return Status(Done{}); }
 }  // namespace nccl_tune::base
 
 // Leave the function with the error of `expression`, if it has one.
-#define NCCL_TUNE_RETURN_IF_ERROR(expression)                     \
-  do {                                                            \
-    auto nccl_tune_status = (expression);                         \
-    if (!nccl_tune_status.ok()) return nccl_tune_status.error();  \
+#define NCCL_TUNE_RETURN_IF_ERROR(expression)                    \
+  do {                                                           \
+    auto nccl_tune_status = (expression);                        \
+    if (!nccl_tune_status.ok()) return nccl_tune_status.error(); \
   } while (false)
 
 // Declare `name` with the value of `expression`, or leave the function with its error.
-#define NCCL_TUNE_ASSIGN_OR_RETURN(name, expression)                \
-  auto name##_result = (expression);                                \
-  if (!name##_result.ok()) return name##_result.error();            \
+#define NCCL_TUNE_ASSIGN_OR_RETURN(name, expression)     \
+  auto name##_result = (expression);                     \
+  if (!name##_result.ok()) return name##_result.error(); \
   auto name = std::move(name##_result).value()
 
 #endif  // NCCL_TUNE_BASE_RESULT_H_

@@ -38,7 +38,8 @@ TEST(ErrorTest, MessageHasEveryPartThatIsKnown) {
                    .seen = "",
                    .expected = "a number of Gb/sec",
                    .hint = "Leaving this port out."};
-  EXPECT_EQ(full.ToString(), "mlx5_3:1: rate is no number: got \"\", expected a number of Gb/sec. Leaving this port out.");
+  EXPECT_EQ(full.ToString(),
+            "mlx5_3:1: rate is no number: got \"\", expected a number of Gb/sec. Leaving this port out.");
   EXPECT_EQ(Error{.what = "gone"}.ToString(), "gone");
   EXPECT_EQ((Error{.what = "gone", .where = "a/b"}).ToString(), "a/b: gone");
 }

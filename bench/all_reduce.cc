@@ -17,9 +17,7 @@ double BusFactor(std::uint64_t ranks) {
 
 }  // namespace
 
-const Collective kAllReduce = {.kind = CollectiveKind::kAllReduce,
-                               .name = "all_reduce",
-                               .extent = ExtentOf,
-                               .bus_factor = BusFactor};
+const Collective kAllReduce = {
+    .kind = CollectiveKind::kAllReduce, .name = "all_reduce", .extent = ExtentOf, .bus_factor = BusFactor};
 
 }  // namespace nccl_tune::bench

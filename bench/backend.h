@@ -38,7 +38,7 @@ struct Place {
 };
 
 struct Identity {
-  std::string label{};   // "nccl (NCCL 2.28.9, /usr/lib/libnccl.so.2)"
+  std::string label{};  // "nccl (NCCL 2.28.9, /usr/lib/libnccl.so.2)"
   // Whether the first call of a size does work that later ones do not. Then one call outside the clock precedes each
   // block, as in nccl-tests; elsewhere it would only be traffic.
   bool primes = false;

@@ -53,7 +53,8 @@ Result<int> CountCudaDevices() {
   if (status == 0) status = count_devices(&count);
   constexpr int kNoDevice = 100;  // CUDA_ERROR_NO_DEVICE
   if (status != 0 && status != kNoDevice) {
-    return Error{.code = Code::kUnsupported, .what = "the NVIDIA driver fails with CUDA error " + std::to_string(status)};
+    return Error{.code = Code::kUnsupported,
+                 .what = "the NVIDIA driver fails with CUDA error " + std::to_string(status)};
   }
   if (count < 1) return Error{.code = Code::kNotFound, .what = "the NVIDIA driver sees no GPU"};
   return count;

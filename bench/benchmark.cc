@@ -123,9 +123,8 @@ class Run {
 
   Result<bool> Footer() {
     const double average = totals_.blocks > 0 ? totals_.bandwidth / static_cast<double>(totals_.blocks) : 0;
-    FooterFacts facts{.wrong = static_cast<std::uint64_t>(totals_.wrong),
-                      .average_bandwidth = average,
-                      .program = Program()};
+    FooterFacts facts{
+        .wrong = static_cast<std::uint64_t>(totals_.wrong), .average_bandwidth = average, .program = Program()};
     if (options_.least_bandwidth) facts.enough = average >= kEnough * *options_.least_bandwidth;
     Print(FooterText(facts));
     return totals_.wrong == 0 && facts.enough.value_or(true);

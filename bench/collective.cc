@@ -28,8 +28,6 @@ std::string CollectiveNames() {
   return names;
 }
 
-bool IsKnownCollective(std::string_view name) {
-  return std::find(kKnown.begin(), kKnown.end(), name) != kKnown.end();
-}
+bool IsKnownCollective(std::string_view name) { return std::find(kKnown.begin(), kKnown.end(), name) != kKnown.end(); }
 
 }  // namespace nccl_tune::bench

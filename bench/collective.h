@@ -15,8 +15,8 @@ enum class CollectiveKind { kAllReduce };
 
 // Sizes of one call, as the table shows them and as the buffers need them.
 struct Extent {
-  std::uint64_t count = 0;         // elements, nccl-tests' "count" column
-  std::uint64_t send_bytes = 0;    // of one rank
+  std::uint64_t count = 0;       // elements, nccl-tests' "count" column
+  std::uint64_t send_bytes = 0;  // of one rank
   std::uint64_t receive_bytes = 0;
 };
 

@@ -92,9 +92,15 @@ constexpr std::array<Flag, 37> kFlags = {{
     {0, "backend", "NAME", "", "nccl (GPU memory) or mpi (host memory); without it, nccl where there is a GPU",
      SetBackend},
     {'h', "help", "", "", "print this and end",
-     [](Options& o, Text) { o.mode = Mode::kHelp; return base::Ok(); }},
+     [](Options& o, Text) {
+       o.mode = Mode::kHelp;
+       return base::Ok();
+     }},
     {0, "version", "", "", "print the version and end",
-     [](Options& o, Text) { o.mode = Mode::kVersion; return base::Ok(); }},
+     [](Options& o, Text) {
+       o.mode = Mode::kVersion;
+       return base::Ok();
+     }},
     {'t', "nthreads", "N", "1", "", nullptr},
     {'m', "agg_iters", "N", "1", "", nullptr},
     {'N', "run_cycles", "N", "1", "", nullptr},

@@ -14,9 +14,9 @@
 namespace nccl_tune::bench {
 
 struct Flag {
-  char letter;             // 0: has none
-  std::string_view name;   // long form without dashes
-  std::string_view value;  // its name in the help; empty: takes none
+  char letter;                // 0: has none
+  std::string_view name;      // long form without dashes
+  std::string_view value;     // its name in the help; empty: takes none
   std::string_view standard;  // default, as text
   std::string_view help;
   // Sets the value, or says why not; `where` of the error is set by the caller. Null: not yet available.

@@ -115,7 +115,8 @@ int Fail(Backend& backend, const Error& error) {
   const std::vector<Device> devices = backend.LocalDevices();
   const std::string host = devices.empty() ? "" : devices[0].host + ": ";
   std::cerr << "nccl-bench: " << host << error.ToString() << "\n" << std::flush;
-  std::cout << "\n" << host << "Test " << (code == kCuda ? "CUDA " : (code == kNccl ? "NCCL " : "")) << "failure "
+  std::cout << "\n"
+            << host << "Test " << (code == kCuda ? "CUDA " : (code == kNccl ? "NCCL " : "")) << "failure "
             << error.ToString() << "\n"
             << std::flush;
   backend.Abort(code);

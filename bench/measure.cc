@@ -67,9 +67,8 @@ Result<Measured> MeasureBlock(Backend& backend, const Place& place, const Option
 
 Status WarmUp(Backend& backend, const Place& place, const Options& options, DataType type, ReduceOp op) {
   if (options.warmup == 0) return base::Ok();
-  const Sweep doubling{.min_bytes = std::max(options.sweep.min_bytes, BytesOf(type)),
-                       .max_bytes = options.sweep.max_bytes,
-                       .factor = 2};
+  const Sweep doubling{
+      .min_bytes = std::max(options.sweep.min_bytes, BytesOf(type)), .max_bytes = options.sweep.max_bytes, .factor = 2};
   for (const std::uint64_t size : SizesOf(doubling)) {
     const Extent extent = options.collective->extent(size, BytesOf(type), place.ranks);
     const Call call{.kind = options.collective->kind, .type = type, .op = op, .count = extent.count};

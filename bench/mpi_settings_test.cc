@@ -72,8 +72,8 @@ TEST(MpiSettingsTest, ParameterFilesCount) {
   MpiFacts facts = Facts();
   facts.environment["NCCL_SOCKET_IFNAME"] = "=ens1";
   facts.parameter_files = {"# btl_tcp_if_include = no\n\n  btl = ^uct,openib\n", "btl_tcp_if_exclude=lo"};
-  EXPECT_THAT(Chosen(facts), ElementsAre("pml=ob1", "coll_tuned_use_dynamic_rules=1",
-                                         "coll_tuned_allreduce_algorithm=4"));
+  EXPECT_THAT(Chosen(facts),
+              ElementsAre("pml=ob1", "coll_tuned_use_dynamic_rules=1", "coll_tuned_allreduce_algorithm=4"));
 }
 
 }  // namespace

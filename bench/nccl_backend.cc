@@ -186,15 +186,13 @@ class NcclBackend : public Backend {
     for (Gpu& gpu : gpus_) {
       NCCL_TUNE_RETURN_IF_ERROR(Cuda(cudaSetDevice(gpu.index), "cudaSetDevice"));
       const DataKey key = KeyOf(gpu, call, seed);
-      NCCL_TUNE_RETURN_IF_ERROR(
-          Cuda(LaunchCheck(key, call.count, gpu.receive, gpu.verdict, gpu.stream), "check"));
+      NCCL_TUNE_RETURN_IF_ERROR(Cuda(LaunchCheck(key, call.count, gpu.receive, gpu.verdict, gpu.stream), "check"));
       DeviceVerdict verdict;
       NCCL_TUNE_RETURN_IF_ERROR(CopyToHost(gpu, gpu.verdict, sizeof verdict, &verdict));
       if (verdict.wrong == 0) continue;
       mismatches.count += verdict.wrong;
       std::uint64_t element = 0;  // of any type, aligned for all
-      NCCL_TUNE_RETURN_IF_ERROR(
-          CopyToHost(gpu, ElementAt(gpu, call, verdict.first), BytesOf(call.type), &element));
+      NCCL_TUNE_RETURN_IF_ERROR(CopyToHost(gpu, ElementAt(gpu, call, verdict.first), BytesOf(call.type), &element));
       mismatches.first.push_back(DescribeWrong(key, verdict.wrong, verdict.first, &element));
     }
     return mismatches;
@@ -207,8 +205,8 @@ class NcclBackend : public Backend {
       const std::uint64_t bytes = BytesOf(call.type);
       NCCL_TUNE_RETURN_IF_ERROR(CopyToHost(gpu, ElementAt(gpu, call, offset), bytes, &element));
       CorruptData(call.type, 0, &element);
-      NCCL_TUNE_RETURN_IF_ERROR(Cuda(
-          cudaMemcpy(ElementAt(gpu, call, offset), &element, bytes, cudaMemcpyHostToDevice), "cudaMemcpy"));
+      NCCL_TUNE_RETURN_IF_ERROR(
+          Cuda(cudaMemcpy(ElementAt(gpu, call, offset), &element, bytes, cudaMemcpyHostToDevice), "cudaMemcpy"));
     }
     return base::Ok();
   }
@@ -246,10 +244,10 @@ class NcclBackend : public Backend {
     if (status == ncclSuccess) return base::Ok();
     failure_ = kNcclFailure;
     const ncclComm_t communicator = gpus_.empty() ? nullptr : gpus_[0].communicator;
-    return Error{.what = "'" + std::string(nccl_.GetErrorString(status)) + " / " +
-                         nccl_.GetLastError(communicator) + "'",
-                 .where = call,
-                 .hint = "NCCL_DEBUG=WARN tells more."};
+    return Error{
+        .what = "'" + std::string(nccl_.GetErrorString(status)) + " / " + nccl_.GetLastError(communicator) + "'",
+        .where = call,
+        .hint = "NCCL_DEBUG=WARN tells more."};
   }
 
   // The first GPU that the environment allows this process: NCCL_TESTS_DEVICE, else counted from the local rank.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/nccl_kernels.h"
-
 #include <algorithm>
 
+#include "bench/nccl_kernels.h"
 #include "bench/pattern.h"
 #include "bench/types.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processes of an NCCL run, over PMIx: who there is, one text from process 0 to all, one text from all to process 0.
-// A process that nobody connects is alone.
+// The processes of an NCCL run, over PMIx: who there is, one text from process 0 to all, one text from all to process
+// 0. A process that nobody connects is alone.
 #ifndef NCCL_TUNE_BENCH_NCCL_PEERS_H_
 #define NCCL_TUNE_BENCH_NCCL_PEERS_H_
 

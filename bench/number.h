@@ -45,10 +45,8 @@ constexpr double ToDouble(Small<kExponentBits> number) {
 }
 
 template <typename T>
-  requires std::is_arithmetic_v<T>
-constexpr double ToDouble(T number) {
-  return static_cast<double>(number);
-}
+requires std::is_arithmetic_v<T>
+constexpr double ToDouble(T number) { return static_cast<double>(number); }
 
 // `value` divided by a power of two, as an integer, rounded to nearest, ties to even. 0 <= value.
 constexpr std::uint32_t RoundToEven(double scaled) {
@@ -69,7 +67,8 @@ constexpr Small<kExponentBits> ToSmall(double value) {
   const double size = std::bit_cast<double>(raw & 0x7fffffffffffffffU);
   if (value != value) return {static_cast<std::uint16_t>(sign | 0x7fffU)};
   if (exponent > kBias) return {static_cast<std::uint16_t>(sign | (kTop << kFraction))};
-  // The spacing of the target's numbers around `value`; a carry out of the fraction runs into the exponent as it should.
+  // The spacing of the target's numbers around `value`; a carry out of the fraction runs into the exponent as it
+  // should.
   const int low = exponent < 1 - kBias ? 1 - kBias : exponent;
   const std::uint32_t rounded = RoundToEven(size * PowerOfTwo(kFraction - low));
   const std::uint32_t base = static_cast<std::uint32_t>(low + kBias - 1) << kFraction;

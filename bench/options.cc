@@ -49,8 +49,7 @@ Result<Written> TakeApart(const std::string& argument) {
     if (same) written.flag = &flag;
   }
   if (written.flag == nullptr) {
-    return Error{.code = Code::kInvalidInput, .what = "unknown option; valid are " + ValidFlags(),
-                 .where = argument};
+    return Error{.code = Code::kInvalidInput, .what = "unknown option; valid are " + ValidFlags(), .where = argument};
   }
   return written;
 }
@@ -75,7 +74,8 @@ Status ReadFlags(const std::vector<std::string>& arguments, std::size_t at, Opti
       if (written.value) return Error{.code = Code::kInvalidInput, .what = "takes no value", .where = written.name};
     } else if (!written.value) {
       if (at == arguments.size()) {
-        return Error{.code = Code::kInvalidInput, .what = "needs a value: " + std::string(written.flag->value),
+        return Error{.code = Code::kInvalidInput,
+                     .what = "needs a value: " + std::string(written.flag->value),
                      .where = written.name};
       }
       written.value = arguments[at++];
@@ -94,8 +94,8 @@ Result<std::size_t> ReadCollective(std::string_view called, const std::vector<st
   if (called.ends_with(kSuffix)) {
     name = called.substr(0, called.size() - kSuffix.size());
   } else if (!arguments.empty() && !arguments[0].starts_with("-")) {
-    name = arguments[0].ends_with(kSuffix) ? arguments[0].substr(0, arguments[0].size() - kSuffix.size())
-                                           : arguments[0];
+    name =
+        arguments[0].ends_with(kSuffix) ? arguments[0].substr(0, arguments[0].size() - kSuffix.size()) : arguments[0];
     next = 1;
   } else {
     return next;  // --help needs none
@@ -103,9 +103,10 @@ Result<std::size_t> ReadCollective(std::string_view called, const std::vector<st
   options.collective = FindCollective(name);
   if (options.collective != nullptr) return next;
   const bool known = IsKnownCollective(name);
-  return Error{.code = known ? Code::kUnsupported : Code::kInvalidInput,
-               .what = (known ? "not yet available" : "no collective of this name") + ("; there is " + CollectiveNames()),
-               .where = name};
+  return Error{
+      .code = known ? Code::kUnsupported : Code::kInvalidInput,
+      .what = (known ? "not yet available" : "no collective of this name") + ("; there is " + CollectiveNames()),
+      .where = name};
 }
 
 Status ReadLeastBandwidth(const Environment& environment, Options& options) {
@@ -113,7 +114,10 @@ Status ReadLeastBandwidth(const Environment& environment, Options& options) {
   if (!text || text->empty()) return base::Ok();
   const auto number = base::ParseDecimal(*text);
   if (!number.ok() || *number < 0) {
-    return Error{.code = Code::kInvalidInput, .what = "bad value", .where = "NCCL_TESTS_MIN_BW", .seen = *text,
+    return Error{.code = Code::kInvalidInput,
+                 .what = "bad value",
+                 .where = "NCCL_TESTS_MIN_BW",
+                 .seen = *text,
                  .expected = "GB/s"};
   }
   options.least_bandwidth = *number;
@@ -128,8 +132,11 @@ Status ReadCorruption(const Environment& environment, Options& options) {
   const auto rank = base::ParseInteger<std::uint64_t>(whole.substr(0, colon));
   const auto offset = base::ParseInteger<std::uint64_t>(whole.substr(std::min(colon + 1, whole.size())));
   if (!rank.ok() || !offset.ok()) {
-    return Error{.code = Code::kInvalidInput, .what = "bad value", .where = "NCCL_BENCH_TEST_CORRUPT",
-                 .seen = *text, .expected = "RANK:OFFSET"};
+    return Error{.code = Code::kInvalidInput,
+                 .what = "bad value",
+                 .where = "NCCL_BENCH_TEST_CORRUPT",
+                 .seen = *text,
+                 .expected = "RANK:OFFSET"};
   }
   options.corruption = Corruption{.rank = *rank, .offset = *offset};
   return base::Ok();
@@ -144,7 +151,8 @@ Result<Options> ParseOptions(std::string_view called, const std::vector<std::str
   NCCL_TUNE_RETURN_IF_ERROR(ReadFlags(arguments, next, options));
   if (options.mode != Mode::kMeasure) return options;
   if (options.collective == nullptr) {
-    return Error{.code = Code::kInvalidInput, .what = "no collective given; there is " + CollectiveNames(),
+    return Error{.code = Code::kInvalidInput,
+                 .what = "no collective given; there is " + CollectiveNames(),
                  .hint = "nccl-bench COLLECTIVE [options]; --help lists the options."};
   }
   NCCL_TUNE_RETURN_IF_ERROR(CheckSweep(options.sweep));
@@ -173,7 +181,8 @@ std::string HelpText() {
     text += "\n";
   }
   return text + "\nNot yet available: " + later +
-         "\n\nExit status: 0 measured, 1 failed, 2 a CUDA failure, 3 an NCCL failure, 6 wrong use, 7 wrong data or less\n"
+         "\n\nExit status: 0 measured, 1 failed, 2 a CUDA failure, 3 an NCCL failure, 6 wrong use, 7 wrong data or "
+         "less\n"
          "than nine tenths of NCCL_TESTS_MIN_BW.\n";
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of nccl-bench: nccl-tests' flags with their meaning and defaults, and few of our own. Pure. A flag of
-// nccl-tests that is not yet built is accepted with its default and refused with any other value.
+// The command line of nccl-bench: nccl-tests' flags with their meaning and defaults, and few of our own. Pure. A flag
+// of nccl-tests that is not yet built is accepted with its default and refused with any other value.
 #ifndef NCCL_TUNE_BENCH_OPTIONS_H_
 #define NCCL_TUNE_BENCH_OPTIONS_H_
 
@@ -37,9 +37,9 @@ struct Options {
   int gpus = 1;
   std::vector<DataType> types{DataType::kFloat};
   std::vector<ReduceOp> ops{ReduceOp::kSum};
-  std::optional<BackendKind> backend{};          // forced
-  std::optional<double> least_bandwidth{};       // NCCL_TESTS_MIN_BW, GB/s
-  std::optional<Corruption> corruption{};        // NCCL_BENCH_TEST_CORRUPT=RANK:OFFSET
+  std::optional<BackendKind> backend{};     // forced
+  std::optional<double> least_bandwidth{};  // NCCL_TESTS_MIN_BW, GB/s
+  std::optional<Corruption> corruption{};   // NCCL_BENCH_TEST_CORRUPT=RANK:OFFSET
 };
 
 // `called` is the name of the program: a name such as all_reduce_perf tells the collective, else the first argument

@@ -4,8 +4,8 @@
 // check costs the same for 2 ranks and for 20,000. constexpr: the GPU's kernels use the same code.
 //
 // Each element depends on seed, rank and index, so a result of another iteration, a rank left out or counted twice, and
-// data at the wrong place are all seen. Over the ranks a value runs through a cycle of 7 steps whose start is drawn from
-// seed and index.
+// data at the wrong place are all seen. Over the ranks a value runs through a cycle of 7 steps whose start is drawn
+// from seed and index.
 //
 // Integers are exact, in the type's own wrap-around arithmetic. Floating-point sums are exact as long as every partial
 // sum fits the significand; beyond, any order of n-1 additions is off by at most n*u*|sum| (u: half a unit in the last
@@ -36,8 +36,7 @@ constexpr std::uint64_t Mix(std::uint64_t seed, std::uint64_t index) {
 template <typename T>
 class IntegerPattern {
  public:
-  constexpr IntegerPattern(ReduceOp op, std::uint64_t seed, std::uint64_t ranks)
-      : op_(op), seed_(seed), ranks_(ranks) {
+  constexpr IntegerPattern(ReduceOp op, std::uint64_t seed, std::uint64_t ranks) : op_(op), seed_(seed), ranks_(ranks) {
     for (std::uint64_t phase = 0; phase < kCycle; ++phase) totals_[phase] = Total(phase);
   }
 
@@ -170,7 +169,7 @@ class RealPattern {
     const std::uint64_t cycles = ranks_ / kCycle;
     if (extreme) return total;
     if (product) return (cycles & 1U) != 0 ? -total : total;  // the product of kFactors is -1
-    return total + 28 * static_cast<double>(cycles);           // 1 + 2 + ... + 7
+    return total + 28 * static_cast<double>(cycles);          // 1 + 2 + ... + 7
   }
 
   constexpr double Combine(double a, double b) const {

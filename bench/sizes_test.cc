@@ -16,16 +16,23 @@ TEST(SizesTest, ReadsSizes) {
     const char* text;
     std::uint64_t bytes;
   };
-  for (const Case& one : std::vector<Case>{{"0", 0}, {"8", 8}, {"1k", 1024}, {"32M", 32U << 20U}, {"1.5K", 1536},
-                                           {"2g", 2ULL << 30U}, {"16G", 16ULL << 30U}}) {
+  for (const Case& one : std::vector<Case>{{"0", 0},
+                                           {"8", 8},
+                                           {"1k", 1024},
+                                           {"32M", 32U << 20U},
+                                           {"1.5K", 1536},
+                                           {"2g", 2ULL << 30U},
+                                           {"16G", 16ULL << 30U}}) {
     ASSERT_TRUE(ParseSize(one.text).ok()) << one.text;
     EXPECT_EQ(*ParseSize(one.text), one.bytes) << one.text;
   }
 }
 
 TEST(SizesTest, RefusesWhatIsNoSize) {
-  for (const char* text : {"", " ", "k", "M8", "8T", "8KB", "8 K", "-1", "-1k", "+1", "0x10", "nan", "inf", "1,5k",
-                           "9223372036854775808", "9e18G", "1e400", "1e3", "--", "8\n"}) {
+  for (const char* text : {"",      " ",     "k",   "M8",   "8T",
+                           "8KB",   "8 K",   "-1",  "-1k",  "+1",
+                           "0x10",  "nan",   "inf", "1,5k", "9223372036854775808",
+                           "9e18G", "1e400", "1e3", "--",   "8\n"}) {
     const auto size = ParseSize(text);
     ASSERT_FALSE(size.ok()) << text;
     EXPECT_THAT(size.error().ToString(), HasSubstr("not a size")) << text;

@@ -41,8 +41,14 @@ TEST(TableTest, Header) {
 }
 
 TEST(TableTest, DeviceLine) {
-  EXPECT_EQ(DeviceLine({.rank = 3, .process_id = 4711, .host = "server2", .index = 1, .domain = 0, .bus = 0x9b,
-                        .slot = 0, .name = "NVIDIA H200"}),
+  EXPECT_EQ(DeviceLine({.rank = 3,
+                        .process_id = 4711,
+                        .host = "server2",
+                        .index = 1,
+                        .domain = 0,
+                        .bus = 0x9b,
+                        .slot = 0,
+                        .name = "NVIDIA H200"}),
             "#  Rank  3 Group  0 Pid   4711 on    server2 device  1 [0000:9b:00] NVIDIA H200\n");
   EXPECT_EQ(DeviceLine({.rank = 128, .process_id = 1234567, .host = "a-longer-name", .domain = 0x10000, .name = "x"}),
             "#  Rank 128 Group  0 Pid 1234567 on a-longer-name device  0 [10000:00:00] x\n");
@@ -54,14 +60,15 @@ TEST(TableTest, MemoryCut) {
 }
 
 TEST(TableTest, Columns) {
-  EXPECT_EQ(ColumnText(),
-            "#\n"
-            "#                                                              out-of-place                       in-place "
-            "         \n"
-            "#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   "
-            "busbw  #wrong \n"
-            "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  "
-            "(GB/s)         \n");
+  EXPECT_EQ(
+      ColumnText(),
+      "#\n"
+      "#                                                              out-of-place                       in-place "
+      "         \n"
+      "#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   "
+      "busbw  #wrong \n"
+      "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  "
+      "(GB/s)         \n");
   const auto lines = Lines(ColumnText());
   EXPECT_EQ(lines[1].size(), 116U);
   EXPECT_EQ(lines[2].size(), 119U);

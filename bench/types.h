@@ -60,16 +60,26 @@ using Bfloat16 = Small<8>;
 template <typename Use>
 auto WithType(DataType type, Use&& use) {
   switch (type) {
-    case DataType::kInt8: return use(std::int8_t{});
-    case DataType::kUint8: return use(std::uint8_t{});
-    case DataType::kInt32: return use(std::int32_t{});
-    case DataType::kUint32: return use(std::uint32_t{});
-    case DataType::kInt64: return use(std::int64_t{});
-    case DataType::kUint64: return use(std::uint64_t{});
-    case DataType::kHalf: return use(Half{});
-    case DataType::kDouble: return use(double{});
-    case DataType::kBfloat16: return use(Bfloat16{});
-    case DataType::kFloat: break;
+    case DataType::kInt8:
+      return use(std::int8_t{});
+    case DataType::kUint8:
+      return use(std::uint8_t{});
+    case DataType::kInt32:
+      return use(std::int32_t{});
+    case DataType::kUint32:
+      return use(std::uint32_t{});
+    case DataType::kInt64:
+      return use(std::int64_t{});
+    case DataType::kUint64:
+      return use(std::uint64_t{});
+    case DataType::kHalf:
+      return use(Half{});
+    case DataType::kDouble:
+      return use(double{});
+    case DataType::kBfloat16:
+      return use(Bfloat16{});
+    case DataType::kFloat:
+      break;
   }
   return use(float{});
 }

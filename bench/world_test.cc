@@ -11,8 +11,13 @@ using base::Environment;
 using ::testing::HasSubstr;
 
 Environment SlurmTask() {
-  return {{"SLURM_JOB_ID", "7"},  {"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "2"}, {"SLURM_STEP_NUM_TASKS", "3"},
-          {"SLURM_LOCALID", "0"}, {"SLURM_NODEID", "2"},  {"SLURM_STEP_TASKS_PER_NODE", "1(x3)"}};
+  return {{"SLURM_JOB_ID", "7"},
+          {"SLURM_STEP_ID", "0"},
+          {"SLURM_PROCID", "2"},
+          {"SLURM_STEP_NUM_TASKS", "3"},
+          {"SLURM_LOCALID", "0"},
+          {"SLURM_NODEID", "2"},
+          {"SLURM_STEP_TASKS_PER_NODE", "1(x3)"}};
 }
 
 TEST(WorldTest, AloneIsOneProcess) {

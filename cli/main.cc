@@ -57,7 +57,8 @@ Result<std::string> Render(const Options& options) {
   const auto situation = policy::Assess(node);
   const auto plan = env::MakePlan(machine.name, situation, UserEnvironment(machine));
   if (options.command == Command::kEnv) return RenderEnv(plan, options.format);
-  return options.format == Format::kJson ? report::ExplainJson(plan, node.notes) : report::ExplainText(plan, node.notes);
+  return options.format == Format::kJson ? report::ExplainJson(plan, node.notes)
+                                         : report::ExplainText(plan, node.notes);
 }
 
 // Writes beside and renames, so that a full disk leaves no half capture and an old one stays whole.

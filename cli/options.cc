@@ -55,7 +55,8 @@ bool Lists(std::string_view list, std::string_view name) {
 }
 
 Format FindFormat(std::string_view name) {
-  const auto found = std::find_if(kFormats.begin(), kFormats.end(), [&](const FormatName& f) { return f.name == name; });
+  const auto found =
+      std::find_if(kFormats.begin(), kFormats.end(), [&](const FormatName& f) { return f.name == name; });
   return found == kFormats.end() ? Format::kText : found->format;
 }
 
@@ -94,7 +95,8 @@ Status Apply(const std::string& name, std::string value, const CommandName& comm
     out->node_addr.reset();
     if (value.empty()) return base::Ok();
     auto address = facts::ParseIpAddress(value);
-    if (!address.ok()) return Invalid("--node-addr is no address", value, "an IPv4 or IPv6 address, or nothing for none known");
+    if (!address.ok())
+      return Invalid("--node-addr is no address", value, "an IPv4 or IPv6 address, or nothing for none known");
     out->node_addr = *address;
   } else {
     if (!Lists(command.formats, value)) {
@@ -147,13 +149,15 @@ Result<Options> ParseOptions(const std::vector<std::string>& list) {
     out.command = Command::kVersion;
     return out;
   }
-  const auto found = std::find_if(kCommands.begin(), kCommands.end(), [&](const CommandName& c) { return c.name == first; });
+  const auto found =
+      std::find_if(kCommands.begin(), kCommands.end(), [&](const CommandName& c) { return c.name == first; });
   if (found == kCommands.end()) return Invalid("unknown command", first, "facts, env, explain or capture");
   out.command = found->command;
   out.format = FindFormat(found->formats.substr(0, found->formats.find('|')));
   NCCL_TUNE_RETURN_IF_ERROR(ParseRest(&words, *found, &out));
   if (out.root && out.host) return Invalid("--root and --host together", *out.host, "one of them");
-  if (out.command == Command::kCapture && out.output.empty()) return Invalid("capture without a file", "", "capture FILE");
+  if (out.command == Command::kCapture && out.output.empty())
+    return Invalid("capture without a file", "", "capture FILE");
   return out;
 }
 

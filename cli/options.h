@@ -20,8 +20,8 @@ enum class Format { kText, kJson, kShell, kConf };
 struct Options {
   Command command = Command::kHelp;
   Format format = Format::kText;
-  std::optional<std::string> root;          // --root
-  std::optional<std::string> host;          // --host
+  std::optional<std::string> root;            // --root
+  std::optional<std::string> host;            // --host
   std::optional<facts::IpAddress> node_addr;  // --node-addr; absent also for an empty value: none known
   bool node_addr_given = false;
   std::string output;  // capture's FILE

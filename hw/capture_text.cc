@@ -58,15 +58,18 @@ bool IsCleanPath(std::string_view path) {
 
 // A link's target as the format wants it: relative, without blanks, and never above the root from the link's folder.
 bool IsCleanTarget(std::string_view link, std::string_view target) {
-  if (target.empty() || target.size() > kPathLimit || target.front() == '/' || target.find(' ') != std::string_view::npos) {
+  if (target.empty() || target.size() > kPathLimit || target.front() == '/' ||
+      target.find(' ') != std::string_view::npos) {
     return false;
   }
   auto depth = std::count(link.begin(), link.end(), '/');
   while (!target.empty()) {
     const auto slash = target.find('/');
     const std::string_view part = target.substr(0, slash);
-    if (part == "..") --depth;
-    else if (!part.empty() && part != ".") ++depth;
+    if (part == "..")
+      --depth;
+    else if (!part.empty() && part != ".")
+      ++depth;
     if (depth < 0) return false;
     target.remove_prefix(slash == std::string_view::npos ? target.size() : slash + 1);
   }
@@ -138,7 +141,8 @@ class Parser {
 
   base::Status ParseEntry(std::string_view line) {
     const auto blank = line.find(' ');
-    if (blank == std::string_view::npos) return Bad("line without an operator", line, "PATH = VALUE, PATH -> TARGET, ...");
+    if (blank == std::string_view::npos)
+      return Bad("line without an operator", line, "PATH = VALUE, PATH -> TARGET, ...");
     const std::string path = folder_ + std::string(line.substr(0, blank));
     if (!IsCleanPath(path)) return Bad("bad path", path, "a path below the root without blanks, \".\" and \"..\"");
     const std::string_view rest = line.substr(blank + 1);
@@ -147,7 +151,8 @@ class Parser {
     const std::string_view value = second == std::string_view::npos ? "" : rest.substr(second + 1);
     NCCL_TUNE_ASSIGN_OR_RETURN(entry, MakeEntry(path, operation, value));
     NCCL_TUNE_RETURN_IF_ERROR(CheckPlace(path, entry));
-    if (!capture_.entries.emplace(path, std::move(entry)).second) return Bad("path stands twice", path, "each path once");
+    if (!capture_.entries.emplace(path, std::move(entry)).second)
+      return Bad("path stands twice", path, "each path once");
     return base::Ok();
   }
 
@@ -158,7 +163,8 @@ class Parser {
     }
     if (operation == "<<" && value.empty()) return ReadLines();
     if (operation == "->") {
-      if (!IsCleanTarget(path, value)) return Bad("bad target of a link", value, "a relative path that stays below the root");
+      if (!IsCleanTarget(path, value))
+        return Bad("bad target of a link", value, "a relative path that stays below the root");
       return CaptureEntry(CaptureLink{std::string(value)});
     }
     if (operation == "!") {

@@ -33,7 +33,8 @@ TEST(ParseCaptureTest, TakesEveryKindOfLine) {
       {"a = b c  d ", "a", "file b c  d \n"},
       {"a = = x -> y", "a", "file = x -> y\n"},
       {"a = \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "a", "file \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\n"},
-      {"in sys/devices/pci0000:00\n0000:03:00.1/class = 0x020000", "sys/devices/pci0000:00/0000:03:00.1/class", "file 0x020000\n"},
+      {"in sys/devices/pci0000:00\n0000:03:00.1/class = 0x020000", "sys/devices/pci0000:00/0000:03:00.1/class",
+       "file 0x020000\n"},
       {"in sys\nin .\nx = 1", "x", "file 1\n"},
       {"a <<\n| one\n|\n|  two\nb = 1", "a", "file one\n\n two\n"},
       {"a <<\n| \n", "a", "file \n"},
@@ -78,7 +79,8 @@ TEST(ParseCaptureTest, RefusesWithFileAndLine) {
   } rows[] = {
       {"", "f:0: empty capture: got \"\", expected a first line \"nccl-tune-capture 1\""},
       {"\n", "f:1: not a capture: got \"\", expected \"nccl-tune-capture 1\""},
-      {"nccl-tune-capture 2\na = 1", "f:1: not a capture: got \"nccl-tune-capture 2\", expected \"nccl-tune-capture 1\""},
+      {"nccl-tune-capture 2\na = 1",
+       "f:1: not a capture: got \"nccl-tune-capture 2\", expected \"nccl-tune-capture 1\""},
       {"nccl-tune-capture 1 \na = 1", "f:1: not a capture: got \"nccl-tune-capture 1 \""},
       {"nccl-tune-capture 1\r\na = 1", "f:1: not a capture: got \"nccl-tune-capture 1\\x0d\""},
       {"\xef\xbb\xbfnccl-tune-capture 1\na = 1", "f:1: not a capture: got \"\\xef\\xbb\\xbfnccl"},
@@ -160,8 +162,8 @@ TEST(ParseCaptureTest, RefusesWithFileAndLine) {
 TEST(WriteCaptureTest, IsReadBackToTheSame) {
   Capture capture;
   capture.header = {{"name", "server1"}, {"node-addr", "10.0.0.11"}, {"source", "by hand"}};
-  for (const char* path : {"a", "sys/b", "sys/class/net/in", "sys/class/net/#1", "sys/class/net/|", "sys/class/net/:",
-                           "sys/in/in/in", "sys/#/|x", "sys/z"}) {
+  for (const char* path : {"a", "sys/b", "sys/class/net/in", "sys/class/net/#1", "sys/class/net/|",
+                           "sys/class/net/:", "sys/in/in/in", "sys/#/|x", "sys/z"}) {
     capture.entries[path] = CaptureFile{std::string(path) + "\n"};
   }
   capture.entries["lines"] = CaptureFile{"one\n\n two\n"};

@@ -41,9 +41,9 @@ CaptureTree MakeTree() {
 
 TEST(CaptureTreeTest, ReadsThroughLinks) {
   const auto tree = MakeTree();
-  for (const char* path : {"sys/devices/card/state", "sys/class/net/eth0/state", "sys/class/net/absolute/state",
-                           "sys/class/net/out/state", "sys/class/net/eth0/self/self/state", "sys/class/net/eth0/../card/state",
-                           "sys/./class//net/eth0/state"}) {
+  for (const char* path :
+       {"sys/devices/card/state", "sys/class/net/eth0/state", "sys/class/net/absolute/state", "sys/class/net/out/state",
+        "sys/class/net/eth0/self/self/state", "sys/class/net/eth0/../card/state", "sys/./class//net/eth0/state"}) {
     const auto got = tree.Read(path);
     ASSERT_TRUE(got.ok()) << path << ": " << got.error().ToString();
     EXPECT_EQ(*got, "4: ACTIVE\n") << path;

@@ -54,7 +54,8 @@ class DirectoryTreeTest : public testing::Test {
   std::unique_ptr<DirectoryTree> tree_;
 };
 
-// Runs `work` in a forked child under an ordinary user's ids. Its answer, or -1 where this process cannot change to one.
+// Runs `work` in a forked child under an ordinary user's ids. Its answer, or -1 where this process cannot change to
+// one.
 int AsAnotherUser(const std::function<int()>& work) {
   constexpr uid_t kNobody = 65534;
   constexpr int kCannot = 99;
@@ -76,8 +77,8 @@ TEST_F(DirectoryTreeTest, ReadsFilesAndLinks) {
   Link("root/sys/class/net/eth0", "../../devices/card");
   Link("root/sys/class/net/absolute", "/sys/devices/card");
   Link("root/sys/class/net/state", "eth0/state");
-  for (const char* path : {"sys/devices/card/state", "sys/class/net/eth0/state", "sys/class/net/absolute/state",
-                           "sys/class/net/state"}) {
+  for (const char* path :
+       {"sys/devices/card/state", "sys/class/net/eth0/state", "sys/class/net/absolute/state", "sys/class/net/state"}) {
     const auto got = tree_->Read(path);
     ASSERT_TRUE(got.ok()) << path << ": " << got.error().ToString();
     EXPECT_EQ(*got, "4: ACTIVE\n") << path;
@@ -233,7 +234,8 @@ TEST_F(DirectoryTreeTest, OpenableFollowsTheFileMode) {
   fs::permissions(home_ / "root", fs::perms(0755));
   const int got = AsAnotherUser([&] {
     for (std::size_t i = 0; i < std::size(rows); ++i) {
-      if (tree_->CheckOpenable(std::string("dev/infiniband/") + rows[i].name) != rows[i].expected) return static_cast<int>(i) + 1;
+      if (tree_->CheckOpenable(std::string("dev/infiniband/") + rows[i].name) != rows[i].expected)
+        return static_cast<int>(i) + 1;
     }
     return tree_->CheckOpenable("dev/infiniband/uverbs0") == Openable::kMissing ? 0 : 10;
   });

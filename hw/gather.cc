@@ -12,15 +12,24 @@
 namespace nccl_tune::hw {
 namespace {
 
-constexpr std::array kPciAttributes = {"class",          "vendor",         "device",          "numa_node",
-                                       "local_cpulist",  "subsystem_vendor", "subsystem_device", "current_link_speed",
-                                       "current_link_width", "max_link_speed", "max_link_width", "sriov_totalvfs",
+constexpr std::array kPciAttributes = {"class",
+                                       "vendor",
+                                       "device",
+                                       "numa_node",
+                                       "local_cpulist",
+                                       "subsystem_vendor",
+                                       "subsystem_device",
+                                       "current_link_speed",
+                                       "current_link_width",
+                                       "max_link_speed",
+                                       "max_link_width",
+                                       "sriov_totalvfs",
                                        "sriov_numvfs"};
 constexpr std::array kHcaAttributes = {"node_type", "fw_ver", "hca_type", "board_id"};
 constexpr std::array kGuidAttributes = {"node_guid", "sys_image_guid"};
 constexpr std::array kPortAttributes = {"state", "phys_state", "link_layer", "rate", "lid", "sm_lid", "pkeys/0"};
-constexpr std::array kNetAttributes = {"ifindex",  "operstate", "carrier",  "flags",     "type",          "mtu",
-                                       "speed",    "dev_port",  "dev_id",   "tun_flags", "phys_port_name"};
+constexpr std::array kNetAttributes = {"ifindex", "operstate", "carrier", "flags",     "type",          "mtu",
+                                       "speed",   "dev_port",  "dev_id",  "tun_flags", "phys_port_name"};
 // Present or not is what matters.
 constexpr std::array kMarkers = {"sys/module/nvidia_peermem/version", "sys/kernel/mm/memory_peers/nv_mem/version",
                                  "sys/kernel/mm/memory_peers/nvidia-peermem/version",
@@ -124,8 +133,10 @@ class Gatherer {
       PutLine(path + "/gids/" + index, scrubbed);
       TakeText(path + "/gid_attrs/types/" + index, path + "/gid_attrs/types/" + index);
       const auto netdev = tree_.Read(path + "/gid_attrs/ndevs/" + index);
-      if (netdev.ok()) PutLine(path + "/gid_attrs/ndevs/" + index, scrub_.Name(base::Trim(*netdev)));
-      else TakeText(path + "/gid_attrs/ndevs/" + index, path + "/gid_attrs/ndevs/" + index);
+      if (netdev.ok())
+        PutLine(path + "/gid_attrs/ndevs/" + index, scrub_.Name(base::Trim(*netdev)));
+      else
+        TakeText(path + "/gid_attrs/ndevs/" + index, path + "/gid_attrs/ndevs/" + index);
     }
   }
 
@@ -165,7 +176,8 @@ class Gatherer {
     const std::string scrubbed = mac.ok() ? scrub_.Mac(base::Trim(*mac)) : "";
     if (!scrubbed.empty()) PutLine(*target + "/address", scrubbed);
     for (const char* folder : {"wireless", "phy80211", "bridge", "bonding"}) {
-      if (tree_.Exists(*target + "/" + folder)) out_.entries.try_emplace(ScrubPath(*target) + "/" + folder, CaptureFolder{});
+      if (tree_.Exists(*target + "/" + folder))
+        out_.entries.try_emplace(ScrubPath(*target) + "/" + folder, CaptureFolder{});
     }
     const auto uevent = tree_.Read(*target + "/uevent");
     if (uevent.ok()) TakeDevtype(*target, *uevent);

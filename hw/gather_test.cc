@@ -32,7 +32,8 @@ Capture Take(const Tree& tree, const char* address) {
 }
 
 void ReplaceAll(std::string* text, std::string_view from, std::string_view to) {
-  for (auto at = text->find(from); at != std::string::npos; at = text->find(from, at + to.size())) text->replace(at, from.size(), to);
+  for (auto at = text->find(from); at != std::string::npos; at = text->find(from, at + to.size()))
+    text->replace(at, from.size(), to);
 }
 
 TEST(GatherTest, TheCaptureHasTheSameFacts) {
@@ -67,8 +68,8 @@ TEST(GatherTest, NothingThatNamesTheMachineRemains) {
   machine.entries["sys/devices/virtual/net/ib0/operstate"] = CaptureFile{"up\n"};
   machine.entries["sys/class/net/ib0"] = CaptureLink{"../../devices/virtual/net/ib0"};
   const std::string text = WriteCapture(Take(CaptureTree(machine), "8.8.4.4"));
-  for (const char* word : {"0c:42:a1", "0c42:a1", "0c42a1", "0e42:a1", "e42:a1", "8.8.4.", "0808:04", "2a00:1450", "a103", "MT2034",
-                           "gpu17", "example", "12345"}) {
+  for (const char* word : {"0c:42:a1", "0c42:a1", "0c42a1", "0e42:a1", "e42:a1", "8.8.4.", "0808:04", "2a00:1450",
+                           "a103", "MT2034", "gpu17", "example", "12345"}) {
     EXPECT_EQ(text.find(word), std::string::npos) << word;
   }
   EXPECT_NE(text.find("172.20.0.11"), std::string::npos) << "private addresses stay";
@@ -125,10 +126,11 @@ TEST(GatherTest, KeepsSignsThatHoldNoFile) {
       {"type = 1", "in .\ndev/null * rw"},
   };
   for (const auto& row : rows) {
-    const CaptureTree machine(ParseMachine("nccl-tune-capture 1\nin sys/class/net/x\noperstate = up\nflags = 0x1003\n" +
-                                           std::string(row.lines) + "\nin sys/class/infiniband/rxe0\nnode_type = 1: CA\n" +
-                                           "ports/1/state = 1: DOWN\n" + row.dev + "\n"));
-    EXPECT_EQ(Facts(CaptureTree(Take(machine, "10.0.0.1")), "10.0.0.1"), Facts(machine, "10.0.0.1")) << row.lines << row.dev;
+    const CaptureTree machine(ParseMachine(
+        "nccl-tune-capture 1\nin sys/class/net/x\noperstate = up\nflags = 0x1003\n" + std::string(row.lines) +
+        "\nin sys/class/infiniband/rxe0\nnode_type = 1: CA\n" + "ports/1/state = 1: DOWN\n" + row.dev + "\n"));
+    EXPECT_EQ(Facts(CaptureTree(Take(machine, "10.0.0.1")), "10.0.0.1"), Facts(machine, "10.0.0.1"))
+        << row.lines << row.dev;
   }
 }
 

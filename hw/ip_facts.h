@@ -20,9 +20,9 @@ namespace nccl_tune::hw {
 struct InterfaceFacts {
   std::string name;
   int ifindex = 0;
-  std::optional<bool> up;       // IFF_UP
-  std::string kind;             // "bond", "vlan", "veth"...; empty: a physical device, or not known
-  std::string link_type;        // "ether", "loopback", "infiniband"; empty: not known
+  std::optional<bool> up;  // IFF_UP
+  std::string kind;        // "bond", "vlan", "veth"...; empty: a physical device, or not known
+  std::string link_type;   // "ether", "loopback", "infiniband"; empty: not known
   std::optional<std::string> master;
   std::vector<facts::InterfaceAddress> addresses;
 };
@@ -42,7 +42,8 @@ IpFacts ReadIpFiles(const Tree& tree, std::vector<facts::Note>* notes);
 // This process's network namespace: getifaddrs, and the route tables of procfs below `tree`.
 IpFacts ReadLiveIp(const Tree& tree, std::vector<facts::Note>* notes);
 
-// Facts back to the JSON that ParseIpAddr and ParseIpRoute read: what `ip -j` would print of them, as far as we know it.
+// Facts back to the JSON that ParseIpAddr and ParseIpRoute read: what `ip -j` would print of them, as far as we know
+// it.
 std::string WriteIpAddr(const std::vector<InterfaceFacts>& interfaces);
 std::string WriteIpRoute(const std::vector<facts::Route>& routes);
 

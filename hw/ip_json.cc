@@ -41,7 +41,8 @@ Result<facts::InterfaceAddress> ReadAddress(const Json& entry) {
 
 bool HasFlag(const Json& entry, std::string_view flag) {
   const Json& flags = base::GetMember(entry, "flags");
-  return std::any_of(flags.begin(), flags.end(), [&](const Json& f) { return f.is_string() && f == std::string(flag); });
+  return std::any_of(flags.begin(), flags.end(),
+                     [&](const Json& f) { return f.is_string() && f == std::string(flag); });
 }
 
 InterfaceFacts ReadInterface(const Json& entry, const std::string& name, Notes* notes) {
@@ -78,7 +79,8 @@ std::vector<std::string> InterfacesOf(const Json& entry) {
 Result<facts::Route> ReadRoute(const Json& entry) {
   facts::Route out;
   const auto metric = base::GetInteger(entry, "metric").value_or(0);
-  out.metric = static_cast<std::uint32_t>(std::clamp<std::int64_t>(metric, 0, std::numeric_limits<std::uint32_t>::max()));
+  out.metric =
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(metric, 0, std::numeric_limits<std::uint32_t>::max()));
   const std::string text = base::GetString(entry, "dst").value_or("");
   if (text == "default") return out;
   const auto slash = text.find('/');
@@ -112,8 +114,9 @@ Result<std::vector<facts::Route>> ParseIpRoute(std::string_view text, Notes* not
   std::vector<facts::Route> out;
   for (const Json& entry : json) {
     const auto interfaces = InterfacesOf(entry);
-    auto route = interfaces.empty() ? Result<facts::Route>(Error{.code = Code::kInvalidInput, .what = "route without dev"})
-                                    : ReadRoute(entry);
+    auto route = interfaces.empty()
+                     ? Result<facts::Route>(Error{.code = Code::kInvalidInput, .what = "route without dev"})
+                     : ReadRoute(entry);
     if (route.ok()) {
       for (const auto& interface : interfaces) {
         route.value().interface = interface;
@@ -129,23 +132,28 @@ Result<std::vector<facts::Route>> ParseIpRoute(std::string_view text, Notes* not
 IpFacts ReadIpFiles(const Tree& tree, Notes* notes) {
   IpFacts out;
   const auto note = [notes](const char* file, const Error& error) {
-    notes->push_back({.where = file, .what = error.what + (error.seen.empty() ? "" : ": \"" + base::Printable(error.seen) + "\"")});
+    notes->push_back(
+        {.where = file, .what = error.what + (error.seen.empty() ? "" : ": \"" + base::Printable(error.seen) + "\"")});
   };
   const auto addr = tree.Read("ip-addr.json", kFileLimit);
   if (!addr.ok()) {
     note("ip-addr.json", addr.error());
   } else {
     auto parsed = ParseIpAddr(*addr, notes);
-    if (parsed.ok()) out.interfaces = std::move(parsed).value();
-    else note("ip-addr.json", parsed.error());
+    if (parsed.ok())
+      out.interfaces = std::move(parsed).value();
+    else
+      note("ip-addr.json", parsed.error());
   }
   const auto route = tree.Read("ip-route.json", kFileLimit);
   if (!route.ok()) {
     note("ip-route.json", route.error());
   } else {
     auto parsed = ParseIpRoute(*route, notes);
-    if (parsed.ok()) out.routes = std::move(parsed).value();
-    else note("ip-route.json", parsed.error());
+    if (parsed.ok())
+      out.routes = std::move(parsed).value();
+    else
+      note("ip-route.json", parsed.error());
   }
   return out;
 }

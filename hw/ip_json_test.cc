@@ -86,7 +86,8 @@ TEST(ParseIpAddrTest, RefusesWhatIsNoSuchJson) {
     EXPECT_TRUE(got.error().ToString().starts_with(row.message)) << got.error().ToString();
   }
   Notes notes;
-  EXPECT_EQ(ParseIpAddr(std::string(65, '[') + std::string(65, ']'), &notes).error().what, "JSON nested more than 64 deep");
+  EXPECT_EQ(ParseIpAddr(std::string(65, '[') + std::string(65, ']'), &notes).error().what,
+            "JSON nested more than 64 deep");
 }
 
 TEST(ParseIpAddrTest, NotesEntriesThatMakeNoSense) {
@@ -106,7 +107,8 @@ TEST(ParseIpAddrTest, NotesEntriesThatMakeNoSense) {
        "ip-addr.json: e: address without local or prefixlen"},
       {R"({"ifname":"e","addr_info":[7]})", "ip-addr.json: e: address without local or prefixlen"},
       {R"({"ifname":"e","addr_info":"none"})", "ip-addr.json: e: address without local or prefixlen"},
-      {R"({"ifname":"e","addr_info":[{"local":"10.0.0","prefixlen":24}]})", "ip-addr.json: e: not an IP address: got \"10.0.0\""},
+      {R"({"ifname":"e","addr_info":[{"local":"10.0.0","prefixlen":24}]})",
+       "ip-addr.json: e: not an IP address: got \"10.0.0\""},
       {R"({"ifname":"e","addr_info":[{"local":"","prefixlen":24}]})", "ip-addr.json: e: not an IP address"},
       {R"({"ifname":"e","addr_info":[{"local":"10.0.0.1","prefixlen":33}]})", "ip-addr.json: e: "},
       {R"({"ifname":"e","addr_info":[{"local":"10.0.0.1","prefixlen":-1}]})", "ip-addr.json: e: "},
@@ -178,7 +180,8 @@ TEST(ParseIpRouteTest, TakesWhatIpPrints) {
 TEST(ParseIpRouteTest, ARouteOverSeveralInterfacesIsOneEach) {
   Notes notes;
   const auto got = ParseIpRoute(
-      R"([{"dst":"default","metric":5,"nexthops":[{"gateway":"10.0.0.1","dev":"eno1"},{"dev":"eno2"},{"weight":1},7]}])", &notes);
+      R"([{"dst":"default","metric":5,"nexthops":[{"gateway":"10.0.0.1","dev":"eno1"},{"dev":"eno2"},{"weight":1},7]}])",
+      &notes);
   ASSERT_TRUE(got.ok());
   ASSERT_EQ(got->size(), 2u);
   EXPECT_EQ(Show(got->at(0)), "default eno1 5");
@@ -266,7 +269,8 @@ TEST(WriteIpTest, IsReadBackToTheSame) {
     }
   }
   EXPECT_EQ(WriteIpAddr(*again), addr);
-  const auto routes = *ParseIpRoute(R"([{"dst":"default","dev":"a","metric":100},{"dst":"10.0.0.0/8","dev":"b"}])", &notes);
+  const auto routes =
+      *ParseIpRoute(R"([{"dst":"default","dev":"a","metric":100},{"dst":"10.0.0.0/8","dev":"b"}])", &notes);
   const auto back = ParseIpRoute(WriteIpRoute(routes), &notes);
   ASSERT_TRUE(back.ok());
   ASSERT_EQ(back->size(), 2u);

@@ -128,7 +128,8 @@ base::Result<facts::Route> ParseProcRow(const std::vector<std::string_view>& col
 
 base::Result<facts::Route> ParseProcIpv6Row(const std::vector<std::string_view>& column) {
   std::string gid;
-  for (std::size_t i = 0; i < column[0].size(); i += 4) gid += (i == 0 ? "" : ":") + std::string(column[0].substr(i, 4));
+  for (std::size_t i = 0; i < column[0].size(); i += 4)
+    gid += (i == 0 ? "" : ":") + std::string(column[0].substr(i, 4));
   NCCL_TUNE_ASSIGN_OR_RETURN(address, facts::ParseGid(gid));
   NCCL_TUNE_ASSIGN_OR_RETURN(length, base::ParseInteger<int>(column[1], 16));
   NCCL_TUNE_ASSIGN_OR_RETURN(metric, base::ParseInteger<std::uint32_t>(column[5], 16));
@@ -146,11 +147,14 @@ std::vector<facts::Route> ParseProcRoute(std::string_view text, Notes* notes) {
   ForEachLine(text, [&](std::string_view line) {
     const auto column = SplitBlanks(line);
     if (std::exchange(header, false) || column.empty()) return;
-    auto route = column.size() < 8
-                     ? base::Result<facts::Route>(base::Error{.code = base::Code::kInvalidInput, .what = "row too short"})
-                     : ParseProcRow(column);
-    if (route.ok()) out.push_back(*route);
-    else notes->push_back({.where = "proc/net/route", .what = route.error().ToString()});
+    auto route =
+        column.size() < 8
+            ? base::Result<facts::Route>(base::Error{.code = base::Code::kInvalidInput, .what = "row too short"})
+            : ParseProcRow(column);
+    if (route.ok())
+      out.push_back(*route);
+    else
+      notes->push_back({.where = "proc/net/route", .what = route.error().ToString()});
   });
   return out;
 }
@@ -160,9 +164,10 @@ std::vector<facts::Route> ParseProcIpv6Route(std::string_view text, Notes* notes
   ForEachLine(text, [&](std::string_view line) {
     const auto column = SplitBlanks(line);
     if (column.empty()) return;
-    auto route = column.size() < 10
-                     ? base::Result<facts::Route>(base::Error{.code = base::Code::kInvalidInput, .what = "row too short"})
-                     : ParseProcIpv6Row(column);
+    auto route =
+        column.size() < 10
+            ? base::Result<facts::Route>(base::Error{.code = base::Code::kInvalidInput, .what = "row too short"})
+            : ParseProcIpv6Row(column);
     if (!route.ok()) {
       notes->push_back({.where = "proc/net/ipv6_route", .what = route.error().ToString()});
     } else if (route->interface != "lo") {  // the kernel lists its own unreachable defaults there

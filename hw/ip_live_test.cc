@@ -19,8 +19,8 @@ const std::string kHeader = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tM
 std::string Show(const std::vector<facts::Route>& routes) {
   std::string out;
   for (const auto& r : routes) {
-    out += (out.empty() ? "" : " | ") + (r.destination ? r.destination->ToString() : "default") + " " + r.interface + " " +
-           std::to_string(r.metric);
+    out += (out.empty() ? "" : " | ") + (r.destination ? r.destination->ToString() : "default") + " " + r.interface +
+           " " + std::to_string(r.metric);
   }
   return out;
 }
@@ -36,7 +36,8 @@ TEST(ParseProcRouteTest, Good) {
       {"eno1\t0000000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n", "10.0.0.0/24 eno1 0"},
       {"e\t0700000A\t0\t5\t0\t0\t4294967295\tFFFFFFFF\t0\t0\t0   \n", "10.0.0.7/32 e 4294967295"},
       {"e\t00000000\t0\t1\t0\t0\t0\t00000080\t0\t0\t0\n", "0.0.0.0/1 e 0"},
-      {"a\t00000000\t0\t3\t0\t0\t0\t00000000\t0\t0\t0\n\nb\t000014AC\t0\t1\t0\t0\t7\t0000F0FF", "default a 0 | 172.20.0.0/12 b 7"},
+      {"a\t00000000\t0\t3\t0\t0\t0\t00000000\t0\t0\t0\n\nb\t000014AC\t0\t1\t0\t0\t7\t0000F0FF",
+       "default a 0 | 172.20.0.0/12 b 7"},
   };
   for (const auto& row : rows) {
     Notes notes;
@@ -55,7 +56,8 @@ TEST(ParseProcRouteTest, BadRowsAreNotedAndTheRestIsTaken) {
   } rows[] = {
       {"eno1", "row too short"},
       {"eno1 00000000 0100000A 0003 0 0 100", "row too short"},
-      {"eno1 0000000G 0100000A 0003 0 0 100 00000000", "not a whole number: got \"0000000G\", expected hexadecimal digits"},
+      {"eno1 0000000G 0100000A 0003 0 0 100 00000000",
+       "not a whole number: got \"0000000G\", expected hexadecimal digits"},
       {"eno1 123456789 0 3 0 0 100 00000000", "number out of range: got \"123456789\""},
       {"eno1 00000000 0 3 0 0 -1 00000000", "not a whole number: got \"-1\", expected decimal digits"},
       {"eno1 00000000 0 3 0 0 99999999999 00000000", "number out of range"},
@@ -85,7 +87,8 @@ TEST(ParseProcIpv6RouteTest, Good) {
       {"20010db8000000000000000000000000 40" + rest + "00000100 1 0 1 eno1\n", "2001:db8::/64 eno1 256"},
       {"fe800000000000000000000000000001 80" + rest + "00000000 1 0 80200001 eno1\n", "fe80::1/128 eno1 0"},
       {kZeros + " 00" + rest + "ffffffff 1 0 00200200       lo\n", ""},
-      {kZeros + " 00" + rest + "ffffffff 1 0 00200200 lo\n" + kZeros + " 00" + rest + "00000001 1 0 3 b", "default b 1"},
+      {kZeros + " 00" + rest + "ffffffff 1 0 00200200 lo\n" + kZeros + " 00" + rest + "00000001 1 0 3 b",
+       "default b 1"},
   };
   for (const auto& row : rows) {
     Notes notes;
@@ -137,9 +140,9 @@ TEST(ReadLiveIpTest, TakesRoutesOfTheTreeAndNotesABadTable) {
     EXPECT_FALSE(interface.name.empty());
     EXPECT_GT(interface.ifindex, 0) << interface.name;
     EXPECT_TRUE(interface.up.has_value()) << interface.name;
-    EXPECT_TRUE(std::all_of(interface.addresses.begin(), interface.addresses.end(),
-                            [](const auto& a) { return a.prefix.length > 0 && a.prefix.length <= 128; }))
-        << interface.name;
+    EXPECT_TRUE(std::all_of(interface.addresses.begin(), interface.addresses.end(), [](const auto& a) {
+      return a.prefix.length > 0 && a.prefix.length <= 128;
+    })) << interface.name;
   }
   Notes none;
   Capture empty;

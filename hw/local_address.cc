@@ -31,13 +31,15 @@ std::optional<facts::IpAddress> ToAddress(const addrinfo& info) {
 
 bool IsOurs(const facts::IpAddress& address, const std::vector<InterfaceFacts>& interfaces) {
   return std::any_of(interfaces.begin(), interfaces.end(), [&](const InterfaceFacts& i) {
-    return std::any_of(i.addresses.begin(), i.addresses.end(), [&](const auto& a) { return a.prefix.address == address; });
+    return std::any_of(i.addresses.begin(), i.addresses.end(),
+                       [&](const auto& a) { return a.prefix.address == address; });
   });
 }
 
 }  // namespace
 
-std::optional<facts::IpAddress> FindNodeAddress(const std::string& name, const std::vector<InterfaceFacts>& interfaces) {
+std::optional<facts::IpAddress> FindNodeAddress(const std::string& name,
+                                                const std::vector<InterfaceFacts>& interfaces) {
   if (name.empty()) return std::nullopt;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;

@@ -31,7 +31,8 @@ inline std::optional<std::string> ReadText(const Tree& tree, const std::string& 
 
 // `parse` takes the text and yields a base::Result.
 template <typename Parse>
-auto ReadParsed(const Tree& tree, const std::string& path, Absence absence, Parse parse, std::vector<facts::Note>* notes)
+auto ReadParsed(const Tree& tree, const std::string& path, Absence absence, Parse parse,
+                std::vector<facts::Note>* notes)
     -> std::optional<std::decay_t<decltype(parse(std::string_view()).value())>> {
   const auto text = ReadText(tree, path, absence, notes);
   if (!text) return std::nullopt;

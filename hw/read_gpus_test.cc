@@ -19,7 +19,8 @@ std::string Read(const std::string& lines, Notes* notes) {
   const auto capture = ParseMachine("nccl-tune-capture 1\nin sys/bus/pci/devices\n" + lines + "\n");
   std::string out;
   for (const auto& gpu : ReadGpus(CaptureTree(capture), notes)) {
-    out += (out.empty() ? "" : " | ") + gpu.pci.ToString() + (gpu.vendor == facts::GpuVendor::kNvidia ? " nvidia" : " amd") +
+    out += (out.empty() ? "" : " | ") + gpu.pci.ToString() +
+           (gpu.vendor == facts::GpuVendor::kNvidia ? " nvidia" : " amd") +
            (gpu.numa_node ? " numa" + std::to_string(*gpu.numa_node) : "");
     for (const auto& pci : gpu.pci_path) out += " below " + pci.ToString();
   }
@@ -40,7 +41,8 @@ TEST(ReadGpusTest, TakesThemByClassAndVendor) {
       {"10000:02:00.0/class = 0x030200\n10000:02:00.0/vendor = 0x10de\n0000:ff:00.0/class = 0x030200\n"
        "0000:ff:00.0/vendor = 0x10de\n0000:ff:00.0/numa_node = 1",
        "0000:ff:00.0 nvidia numa1 | 10000:02:00.0 nvidia"},
-      {"0000:02:00.0/class = 0x030200\n0000:02:00.0/vendor = 0x10de\n0000:02:00.0/numa_node = -1", "0000:02:00.0 nvidia"},
+      {"0000:02:00.0/class = 0x030200\n0000:02:00.0/vendor = 0x10de\n0000:02:00.0/numa_node = -1",
+       "0000:02:00.0 nvidia"},
       {"0000:04:00.0 -> ../../../devices/pci0000:00/0000:00:04.0/0000:04:00.0\nin sys/devices/pci0000:00/0000:00:04.0\n"
        "0000:04:00.0/class = 0x030200\n0000:04:00.0/vendor = 0x10de",
        "0000:04:00.0 nvidia below 0000:00:04.0"},
@@ -63,13 +65,14 @@ TEST(ReadGpusTest, OddDevicesCostThemselvesOnly) {
       {"0000:02:00.0/class = 0x030200", "", "0000:02:00.0/vendor: No such file or directory"},
       {"0000:02:00.0/class = 0x030200\n0000:02:00.0/vendor = nvidia", "", "0000:02:00.0/vendor: not a whole number"},
       {"0000:02:00.0/class = 0x030200\n0000:02:00.0/vendor ! EIO", "", "0000:02:00.0/vendor: EIO"},
-      {"0000:02:00.0/class = vga\n0000:02:00.0/vendor = 0x10de", "", "0000:02:00.0/class: not a whole number: got \"vga\""},
+      {"0000:02:00.0/class = vga\n0000:02:00.0/vendor = 0x10de", "",
+       "0000:02:00.0/class: not a whole number: got \"vga\""},
       {"0000:02:00.0/class ! EACCES\n0000:02:00.0/vendor = 0x10de", "", "0000:02:00.0/class: EACCES"},
       {"gpu0/class = 0x030200\ngpu0/vendor = 0x10de", "", ""},
       {"0000:02:00.8/class = 0x030200\n0000:02:00.8/vendor = 0x10de", "", ""},
       {"0000:02:00.0 -> ../nowhere", "", ""},
-      {"0000:02:00.0/class = 0x030200\n0000:02:00.0/vendor = 0x10de\n0000:02:00.0/numa_node = x", "0000:02:00.0 nvidia | ",
-       "0000:02:00.0/numa_node: not a whole number"},
+      {"0000:02:00.0/class = 0x030200\n0000:02:00.0/vendor = 0x10de\n0000:02:00.0/numa_node = x",
+       "0000:02:00.0 nvidia | ", "0000:02:00.0/numa_node: not a whole number"},
   };
   for (const auto& row : rows) {
     Notes notes;

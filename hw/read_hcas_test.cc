@@ -32,10 +32,11 @@ TEST(ReadHcasTest, TakesEveryDeviceByPciAddress) {
   EXPECT_EQ(Show(got[0]),
             "mlx5_0 type0 0000:02:00.0 numa? mlx5_core  0c42:a103:0009:0001 vf below 0000:00:02.0 uverbs0 open1"
             " :1 state3 layer0 200G lid18 sm1");
-  EXPECT_EQ(Show(got[1]),
-            "mlx5_2 type0 0000:03:00.1 numa1 mlx5_core MT_0000000080 0c42:a103:0003:0002 below 0000:00:03.0 uverbs1 open0"
-            " :1 state3 layer1 25G 0=fe80::e42:a1ff:fe03:3v1ens5f1 1=fe80::e42:a1ff:fe03:3v2ens5f1"
-            " 2=172.20.0.11v1ens5f1 3=172.20.0.11v2ens5f1 10=2a00:1450:4001:800:e42:a1ff:fe03:3v2ens5f1 :2 state0");
+  EXPECT_EQ(
+      Show(got[1]),
+      "mlx5_2 type0 0000:03:00.1 numa1 mlx5_core MT_0000000080 0c42:a103:0003:0002 below 0000:00:03.0 uverbs1 open0"
+      " :1 state3 layer1 25G 0=fe80::e42:a1ff:fe03:3v1ens5f1 1=fe80::e42:a1ff:fe03:3v2ens5f1"
+      " 2=172.20.0.11v1ens5f1 3=172.20.0.11v2ens5f1 10=2a00:1450:4001:800:e42:a1ff:fe03:3v2ens5f1 :2 state0");
   EXPECT_EQ(Show(got[2]), "rxe0 type0 none numa?    software below - open2 :1 state3 layer1 2G 0=8.8.4.4v2eno1");
   EXPECT_TRUE(notes.empty());
 }
@@ -66,7 +67,8 @@ TEST(ReadHcasTest, OneLostFileCostsOneFact) {
   const auto before = ReadHcas(whole, &none);
   for (const auto& row : rows) {
     std::string path = kRoce + "/" + row.path;
-    if (std::string(row.path).starts_with("../../")) path = kRoce.substr(0, kRoce.find("/infiniband")) + std::string(row.path).substr(5);
+    if (std::string(row.path).starts_with("../../"))
+      path = kRoce.substr(0, kRoce.find("/infiniband")) + std::string(row.path).substr(5);
     Notes notes;
     const auto got = ReadHcas(SpoiltTree(whole, path, base::Code::kUnreadable), &notes);
     ASSERT_EQ(got.size(), 3u) << row.path;
@@ -116,7 +118,8 @@ TEST(ReadHcasTest, TextThatMakesNoSenseIsNotedWithItsValue) {
       {"ports/1/rate", "fast", "not a rate: got \"fast\", expected a form such as \"100 Gb/sec (4X EDR)\""},
       {"ports/1/rate", "0 Gb/sec", "not a rate"},
       {"ports/1/gids/3", "fe80::1", "not a GID: got \"fe80::1\""},
-      {"ports/1/gid_attrs/types/3", "RoCE v3", "not a GID type: got \"RoCE v3\", expected \"IB/RoCE v1\" or \"RoCE v2\""},
+      {"ports/1/gid_attrs/types/3", "RoCE v3",
+       "not a GID type: got \"RoCE v3\", expected \"IB/RoCE v1\" or \"RoCE v2\""},
       {"ports/1/gids/x", "y", "entry \"x\" is no number"},
       {"ports/1/gids/-1", "y", "entry \"-1\" is no number"},
       {"ports/one/state", "y", "entry \"one\" is no number"},

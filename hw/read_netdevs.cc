@@ -28,17 +28,18 @@ struct KindName {
 };
 // `ip`'s info_kind and the kernel's DEVTYPE, which agree where both exist.
 constexpr std::array<KindName, 19> kKindNames = {{
-    {"bridge", NetdevKind::kBridge},     {"bond", NetdevKind::kBond},       {"team", NetdevKind::kBond},
-    {"vlan", NetdevKind::kVlan},         {"veth", NetdevKind::kVeth},       {"macvlan", NetdevKind::kMacvlan},
-    {"macvtap", NetdevKind::kMacvlan},   {"ipvlan", NetdevKind::kMacvlan},  {"ipoib", NetdevKind::kIpoib},
-    {"wlan", NetdevKind::kWireless},     {"tun", NetdevKind::kTunnel},      {"wireguard", NetdevKind::kTunnel},
-    {"vxlan", NetdevKind::kTunnel},      {"geneve", NetdevKind::kTunnel},   {"gre", NetdevKind::kTunnel},
-    {"ip6tnl", NetdevKind::kTunnel},     {"sit", NetdevKind::kTunnel},      {"ipip", NetdevKind::kTunnel},
+    {"bridge", NetdevKind::kBridge},      {"bond", NetdevKind::kBond},      {"team", NetdevKind::kBond},
+    {"vlan", NetdevKind::kVlan},          {"veth", NetdevKind::kVeth},      {"macvlan", NetdevKind::kMacvlan},
+    {"macvtap", NetdevKind::kMacvlan},    {"ipvlan", NetdevKind::kMacvlan}, {"ipoib", NetdevKind::kIpoib},
+    {"wlan", NetdevKind::kWireless},      {"tun", NetdevKind::kTunnel},     {"wireguard", NetdevKind::kTunnel},
+    {"vxlan", NetdevKind::kTunnel},       {"geneve", NetdevKind::kTunnel},  {"gre", NetdevKind::kTunnel},
+    {"ip6tnl", NetdevKind::kTunnel},      {"sit", NetdevKind::kTunnel},     {"ipip", NetdevKind::kTunnel},
     {"openvswitch", NetdevKind::kBridge},
 }};
 
 std::optional<NetdevKind> KindByName(std::string_view text) {
-  const auto found = std::find_if(kKindNames.begin(), kKindNames.end(), [&](const KindName& k) { return k.text == text; });
+  const auto found =
+      std::find_if(kKindNames.begin(), kKindNames.end(), [&](const KindName& k) { return k.text == text; });
   return found == kKindNames.end() ? std::nullopt : std::optional(found->kind);
 }
 
@@ -51,7 +52,8 @@ std::optional<std::string> DevtypeOf(std::string_view uevent) {
 }
 
 // What the kernel says of the interface; the first sign that decides.
-NetdevKind FindKind(const Tree& tree, const std::string& path, const InterfaceFacts* ip, bool has_device, Notes* notes) {
+NetdevKind FindKind(const Tree& tree, const std::string& path, const InterfaceFacts* ip, bool has_device,
+                    Notes* notes) {
   if (ip != nullptr && !ip->kind.empty()) return KindByName(ip->kind).value_or(NetdevKind::kOtherVirtual);
   const auto type = ReadParsed(tree, path + "/type", Absence::kNormal, base::ParseInt, notes);
   if (type == kArphrdLoopback) return NetdevKind::kLoopback;
@@ -78,7 +80,8 @@ void ReadState(const Tree& tree, const std::string& path, const InterfaceFacts* 
   out->running = out->admin_up && (state == "up" || state == "unknown");
 }
 
-void ReadDevice(const Tree& tree, const std::string& path, const std::string& device, facts::Netdev* out, Notes* notes) {
+void ReadDevice(const Tree& tree, const std::string& path, const std::string& device, facts::Netdev* out,
+                Notes* notes) {
   const auto functions = PciFunctionsOf(device);
   if (!functions.empty()) out->pci = functions.back();
   out->is_usb = device.find("/usb") != std::string::npos;
@@ -130,7 +133,8 @@ std::vector<facts::Netdev> ReadNetdevs(const Tree& tree, const std::vector<Inter
   for (const auto& interface : interfaces) {
     const bool known = std::any_of(out.begin(), out.end(), [&](const auto& n) { return n.name == interface.name; });
     if (known || interface.link_type == "loopback") continue;
-    notes->push_back({.where = "sys/class/net/" + base::Printable(interface.name), .what = "absent, though it has addresses"});
+    notes->push_back(
+        {.where = "sys/class/net/" + base::Printable(interface.name), .what = "absent, though it has addresses"});
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.ifindex < b.ifindex; });
   return out;

@@ -61,7 +61,8 @@ TEST(ReadNetdevsTest, OneLostFileCostsOneFact) {
   for (const auto& row : rows) {
     // Links are met by the path through sys/class, files by where they lie.
     const std::string name(row.path);
-    std::string path = name.starts_with("/../..") ? folder.substr(0, folder.find("/net/")) + name.substr(6) : folder + name;
+    std::string path =
+        name.starts_with("/../..") ? folder.substr(0, folder.find("/net/")) + name.substr(6) : folder + name;
     if (name == "/device") path = "sys/class/net/ens5f1/device";
     if (name == "/../../driver") path = "sys/class/net/ens5f1/device/driver";
     Notes notes;
@@ -127,9 +128,9 @@ TEST(ReadNetdevsTest, RunningIsUpAndWorking) {
     const char* operstate;
     bool running;
   } rows[] = {
-      {"0x1003", "up", true},      {"0x1", "unknown", true},       {"0x1002", "up", false},
-      {"0x1003", "down", false},   {"0x1003", "dormant", false},   {"0x1003", "lowerlayerdown", false},
-      {"0x1003", "", false},       {"0x1003", "testing", false},   {"0x1003", "notpresent", false},
+      {"0x1003", "up", true},    {"0x1", "unknown", true},     {"0x1002", "up", false},
+      {"0x1003", "down", false}, {"0x1003", "dormant", false}, {"0x1003", "lowerlayerdown", false},
+      {"0x1003", "", false},     {"0x1003", "testing", false}, {"0x1003", "notpresent", false},
       {"0x0", "unknown", false},
   };
   for (const auto& row : rows) {

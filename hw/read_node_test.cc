@@ -44,12 +44,14 @@ TEST(ReadNodeTest, FindsThePortsOwnInterface) {
   };
   for (const auto& row : rows) {
     Capture capture = ParseMachine(kMachineText);
-    if (row.without_ndevs) std::erase_if(capture.entries, [](const auto& e) { return e.first.find("/ndevs/") != std::string::npos; });
+    if (row.without_ndevs)
+      std::erase_if(capture.entries, [](const auto& e) { return e.first.find("/ndevs/") != std::string::npos; });
     if (row.second_interface) {
       capture.entries[card + "/net/second/ifindex"] = CaptureFile{"11\n"};
       capture.entries[card + "/net/second/operstate"] = CaptureFile{"up\n"};
       capture.entries[card + "/net/second/device"] = CaptureLink{"../../../0000:03:00.1"};
-      capture.entries["sys/class/net/second"] = CaptureLink{"../../devices/pci0000:00/0000:00:03.0/0000:03:00.1/net/second"};
+      capture.entries["sys/class/net/second"] =
+          CaptureLink{"../../devices/pci0000:00/0000:00:03.0/0000:03:00.1/net/second"};
     }
     const auto got = Read(CaptureTree(capture));
     ASSERT_TRUE(got.ok());
@@ -59,7 +61,8 @@ TEST(ReadNodeTest, FindsThePortsOwnInterface) {
 
 TEST(ReadNodeTest, ATreeThatIsNoMachineIsRefused) {
   const char* message =
-      "sys/class/net, sys/class/infiniband: no machine here: neither network interfaces nor RDMA devices. A tree needs sys/ at "
+      "sys/class/net, sys/class/infiniband: no machine here: neither network interfaces nor RDMA devices. A tree needs "
+      "sys/ at "
       "its top, as this machine's root has it";
   for (const char* path : {"etc/passwd", "class/net/lo/mtu", "sys/class/net", "sys/class/netx/lo/mtu"}) {
     Capture capture;

@@ -92,10 +92,12 @@ Scrubber::Half Scrubber::InterfaceIdentifier(const Half& id) {
     std::uint64_t mac = 0;
     for (const std::size_t i : {0U, 1U, 2U, 5U, 6U, 7U}) mac = mac << 8 | id[i];
     const std::uint16_t number = MacNumber(mac ^ (std::uint64_t{2} << 40));
-    return {0x00, 0x00, 0x5e, 0xff, 0xfe, 0x00, static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)};
+    return {
+        0x00, 0x00, 0x5e, 0xff, 0xfe, 0x00, static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)};
   }
   const std::uint16_t number = NumberOf(&identifiers_, id);
-  return {0x02, 0x00, 0x5e, 0xff, 0xfe, 0x01, static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)};
+  return {
+      0x02, 0x00, 0x5e, 0xff, 0xfe, 0x01, static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)};
 }
 
 facts::IpAddress Scrubber::Address(facts::IpAddress address) {
@@ -117,7 +119,8 @@ facts::IpAddress Scrubber::Address(facts::IpAddress address) {
     std::copy_n(b.begin(), 8, high.begin());
     if (IsScrubbed(high, kScrubbedNetwork)) return address;
     const std::uint16_t number = NumberOf(&networks6_, high);
-    const Half fresh = {0x20, 0x01, 0x0d, 0xb8, 0, 0, static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)};
+    const Half fresh = {
+        0x20, 0x01, 0x0d, 0xb8, 0, 0, static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)};
     std::copy_n(fresh.begin(), 8, b.begin());
   }
   return address;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Replaces what names a machine or its owner (MAC addresses, GUIDs, public addresses) by values of the same shape. The
-// same input gives the same output within one Scrubber, so that what belongs together still does. Its own output it leaves
-// as it is, so that scrubbing twice changes nothing.
+// same input gives the same output within one Scrubber, so that what belongs together still does. Its own output it
+// leaves as it is, so that scrubbing twice changes nothing.
 #ifndef NCCL_TUNE_HW_SCRUB_H_
 #define NCCL_TUNE_HW_SCRUB_H_
 

@@ -49,7 +49,8 @@ TEST(ScrubberTest, TextOfAnotherFormIsDropped) {
                            "80:00:0a:cc:fe:80:00:00:00:00:00:00:0c:42:a1:03:00:01:00:01"}) {
     EXPECT_EQ(s.Mac(text), "") << text;
   }
-  for (const char* text : {"", "1", "0c42:a103:0003", "0c42:a103:0003:0001:0002", "host"}) EXPECT_EQ(s.Guid(text), "") << text;
+  for (const char* text : {"", "1", "0c42:a103:0003", "0c42:a103:0003:0001:0002", "host"})
+    EXPECT_EQ(s.Guid(text), "") << text;
   EXPECT_EQ(s.Gid("fe80::1"), "");
 }
 

@@ -18,7 +18,8 @@ TEST(SysfsTextTest, PortState) {
   EXPECT_EQ(*ParsePortState("3: ARMED"), PortState::kArmed);
   EXPECT_EQ(*ParsePortState("5: ACTIVE_DEFER"), PortState::kActiveDefer);
   EXPECT_EQ(*ParsePortState("9: NEW"), PortState::kOther);
-  for (const char* text : {"", "\n", "ACTIVE", ": ACTIVE", "4", "x: ACTIVE", "4 ACTIVE", "0x4: ACTIVE", "4.0: ACTIVE"}) {
+  for (const char* text :
+       {"", "\n", "ACTIVE", ": ACTIVE", "4", "x: ACTIVE", "4 ACTIVE", "0x4: ACTIVE", "4.0: ACTIVE"}) {
     const auto got = ParsePortState(text);
     ASSERT_FALSE(got.ok()) << text;
     EXPECT_EQ(got.error().what, "not a port state");
@@ -43,8 +44,8 @@ TEST(SysfsTextTest, Rate) {
   EXPECT_EQ(ParseRate("25 Gb/sec (1X EDR)\n")->value, 25);
   EXPECT_EQ(ParseRate("2.5 Gb/sec (1X SDR)")->value, 2.5);
   EXPECT_EQ(ParseRate("400 Gb/sec")->value, 400);
-  for (const char* text : {"", "\n", "25", "Gb/sec", "0 Gb/sec (4X SDR)", "-25 Gb/sec", "25 Mb/sec", "25Gb/sec", "fast Gb/sec",
-                           "inf Gb/sec", "1e3 Gb/sec", "25 Gb/second"}) {
+  for (const char* text : {"", "\n", "25", "Gb/sec", "0 Gb/sec (4X SDR)", "-25 Gb/sec", "25 Mb/sec", "25Gb/sec",
+                           "fast Gb/sec", "inf Gb/sec", "1e3 Gb/sec", "25 Gb/second"}) {
     const auto got = ParseRate(text);
     ASSERT_FALSE(got.ok()) << text;
     EXPECT_EQ(got.error().what, "not a rate");
@@ -54,7 +55,8 @@ TEST(SysfsTextTest, Rate) {
 TEST(SysfsTextTest, RoceVersion) {
   EXPECT_EQ(*ParseRoceVersion("IB/RoCE v1\n"), RoceVersion::kV1);
   EXPECT_EQ(*ParseRoceVersion("RoCE v2\n"), RoceVersion::kV2);
-  for (const char* text : {"", "RoCE", "RoCE v3", "roce v2", "RoCE v1", "2"}) EXPECT_FALSE(ParseRoceVersion(text).ok()) << text;
+  for (const char* text : {"", "RoCE", "RoCE v3", "roce v2", "RoCE v1", "2"})
+    EXPECT_FALSE(ParseRoceVersion(text).ok()) << text;
 }
 
 TEST(SysfsTextTest, NodeType) {

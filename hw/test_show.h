@@ -16,14 +16,15 @@ inline std::string Show(const std::optional<facts::PciAddress>& pci) { return pc
 
 // Everything that the reader says of a device, in one line.
 inline std::string Show(const facts::Hca& hca) {
-  std::string out = hca.name + " type" + (hca.node_type ? std::to_string(static_cast<int>(*hca.node_type)) : "?") + " " +
-                    Show(hca.pci) + " numa" + (hca.numa_node ? std::to_string(*hca.numa_node) : "?") + " " + hca.driver +
-                    " " + hca.board + " " + hca.image_guid + (hca.is_virtual_function ? " vf" : "") +
+  std::string out = hca.name + " type" + (hca.node_type ? std::to_string(static_cast<int>(*hca.node_type)) : "?") +
+                    " " + Show(hca.pci) + " numa" + (hca.numa_node ? std::to_string(*hca.numa_node) : "?") + " " +
+                    hca.driver + " " + hca.board + " " + hca.image_guid + (hca.is_virtual_function ? " vf" : "") +
                     (hca.is_software ? " software" : "") + " below";
   for (const auto& pci : hca.pci_path) out += " " + pci.ToString();
   out += " " + hca.uverbs.value_or("-") + " open" + std::to_string(static_cast<int>(hca.openable));
   for (const auto& port : hca.ports) {
-    out += " :" + std::to_string(port.number) + " state" + (port.state ? std::to_string(static_cast<int>(*port.state)) : "?");
+    out += " :" + std::to_string(port.number) + " state" +
+           (port.state ? std::to_string(static_cast<int>(*port.state)) : "?");
     if (port.link_layer) out += " layer" + std::to_string(static_cast<int>(*port.link_layer));
     if (port.rate) out += " " + std::to_string(static_cast<int>(port.rate->value)) + "G";
     if (port.lid) out += " lid" + std::to_string(*port.lid);
@@ -37,12 +38,12 @@ inline std::string Show(const facts::Hca& hca) {
 }
 
 inline std::string Show(const facts::Netdev& n) {
-  std::string out = n.name + " " + std::to_string(n.ifindex) + " kind" + std::to_string(static_cast<int>(n.kind)) +
-                    (n.admin_up ? " up" : "") + (n.running ? " running" : "") +
-                    (n.mtu ? " mtu" + std::to_string(*n.mtu) : "") +
-                    (n.speed ? " " + std::to_string(static_cast<int>(n.speed->value)) + "G" : "") +
-                    (n.pci ? " " + n.pci->ToString() : "") + (n.numa_node ? " numa" + std::to_string(*n.numa_node) : "") +
-                    (n.driver.empty() ? "" : " " + n.driver) + (n.master ? " in " + *n.master : "") + (n.is_usb ? " usb" : "");
+  std::string out =
+      n.name + " " + std::to_string(n.ifindex) + " kind" + std::to_string(static_cast<int>(n.kind)) +
+      (n.admin_up ? " up" : "") + (n.running ? " running" : "") + (n.mtu ? " mtu" + std::to_string(*n.mtu) : "") +
+      (n.speed ? " " + std::to_string(static_cast<int>(n.speed->value)) + "G" : "") +
+      (n.pci ? " " + n.pci->ToString() : "") + (n.numa_node ? " numa" + std::to_string(*n.numa_node) : "") +
+      (n.driver.empty() ? "" : " " + n.driver) + (n.master ? " in " + *n.master : "") + (n.is_usb ? " usb" : "");
   for (const auto& a : n.addresses) out += " " + a.prefix.ToString() + (a.link_scope ? "link" : "");
   return out;
 }
@@ -51,7 +52,8 @@ inline std::string Show(const facts::Node& node) {
   std::string out = "address " + (node.address ? node.address->ToString() : "?") + "\n";
   for (const auto& hca : node.hcas) {
     out += Show(hca) + "\n";
-    for (const auto& port : hca.ports) out += "  " + std::to_string(port.number) + " " + port.netdev.value_or("-") + "\n";
+    for (const auto& port : hca.ports)
+      out += "  " + std::to_string(port.number) + " " + port.netdev.value_or("-") + "\n";
   }
   for (const auto& netdev : node.netdevs) out += Show(netdev) + "\n";
   for (const auto& gpu : node.gpus) {

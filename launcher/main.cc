@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nccl-launch: a task of a Slurm step tells the others where it is, gets the variables of its rank, and becomes PROGRAM.
+// nccl-launch: a task of a Slurm step tells the others where it is, gets the variables of its rank, and becomes
+// PROGRAM.
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -85,8 +86,8 @@ Result<pmix::Step> RequireStep(const Environment& environment) {
 
 void PrintTable(const std::vector<Entry>& entries, const Additions& additions) {
   std::string text = "nccl-launch: " + std::to_string(entries.size()) + " ranks, MASTER_ADDR " +
-                     entries[0].address.value_or("-") + ", MASTER_PORT " +
-                     std::to_string(entries[0].port.value_or(0)) + "\n" + RenderRankTable(entries);
+                     entries[0].address.value_or("-") + ", MASTER_PORT " + std::to_string(entries[0].port.value_or(0)) +
+                     "\n" + RenderRankTable(entries);
   if (!additions.kept.empty()) {
     text += "kept, as the user has set them:";
     for (const std::string& one : additions.kept) text += " " + base::Printable(one);
@@ -100,10 +101,8 @@ void PrintTable(const std::vector<Entry>& entries, const Additions& additions) {
 Result<Environment> PrepareRank(pmix::Session& session, const pmix::Step& step, const Options& options,
                                 Environment environment) {
   NCCL_TUNE_ASSIGN_OR_RETURN(entries, ExchangeEntries(session, step, environment, options.timeout));
-  const RankFacts facts{.step = step,
-                        .size = session.size(),
-                        .master_address = *entries[0].address,
-                        .master_port = *entries[0].port};
+  const RankFacts facts{
+      .step = step, .size = session.size(), .master_address = *entries[0].address, .master_port = *entries[0].port};
   const Additions additions = DecideAdditions(facts, environment);
   if (options.verbose && step.rank == 0) PrintTable(entries, additions);
   for (const auto& [name, value] : additions.set) environment.insert_or_assign(name, value);
@@ -123,9 +122,9 @@ int BecomeProgram(const std::vector<std::string>& program, const Environment& en
   execvpe(argv[0], argv.data(), envp.data());
   const int reason = errno;
   const bool absent = reason == ENOENT || reason == ENOTDIR;
-  return Fail(absent ? kNotFound : kNotExecutable,
-              base::Printable(program[0]) + ": " + (absent ? "not found: " : "cannot be executed: ") +
-                  std::strerror(reason));
+  return Fail(
+      absent ? kNotFound : kNotExecutable,
+      base::Printable(program[0]) + ": " + (absent ? "not found: " : "cannot be executed: ") + std::strerror(reason));
 }
 
 int Launch(const Options& options, Environment environment) {

@@ -94,8 +94,8 @@ Result<std::size_t> ReadOption(const std::vector<std::string>& arguments, std::s
     value = argument.substr(equals + 1);
   } else if (!option->value.empty()) {
     if (++at == arguments.size() || arguments[at] == "--") {
-      return Error{.code = Code::kInvalidInput, .what = "needs a value: " + std::string(option->value),
-                   .where = argument};
+      return Error{
+          .code = Code::kInvalidInput, .what = "needs a value: " + std::string(option->value), .where = argument};
     }
     value = arguments[at];
   }
@@ -113,10 +113,11 @@ Result<Options> ParseOptions(const std::vector<std::string>& arguments) {
     at = next;
     if (options.mode != Mode::kLaunch) return options;
   }
-  if (at < arguments.size()) options.program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-                                                    arguments.end());
+  if (at < arguments.size())
+    options.program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1, arguments.end());
   if (options.program.empty() || options.program.front().empty()) {
-    return Error{.code = Code::kInvalidInput, .what = "no program to run: it stands after --",
+    return Error{.code = Code::kInvalidInput,
+                 .what = "no program to run: it stands after --",
                  .hint = "srun --mpi=pmix nccl-launch [options] -- PROGRAM ARGS"};
   }
   return options;

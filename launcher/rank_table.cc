@@ -68,7 +68,8 @@ std::string RenderRankTable(const std::vector<Entry>& entries) {
   for (const auto& [id, node] : nodes) {
     text += Padded(node.first->node, name_width) + "  " + Padded(CompactList(node.ranks), rank_width) + "  " +
             Settings(*node.first) + "\n";
-    if (!node.odd.empty()) text += "  ranks " + CompactList(node.odd) + " have other settings than their node's first\n";
+    if (!node.odd.empty())
+      text += "  ranks " + CompactList(node.odd) + " have other settings than their node's first\n";
   }
   return text;
 }

@@ -4,8 +4,8 @@
 // in, additions out.
 //
 // What the user has set stays, except values that an outer launcher left behind and a nested step inherited. They are
-// told apart by the marker NCCL_TUNE_LAUNCH, which nccl-launch sets to JOB.STEP, and, for other launchers (torchrun), by
-// a whole set of RANK, LOCAL_RANK and WORLD_SIZE that does not fit this task. A lone variable is always the user's.
+// told apart by the marker NCCL_TUNE_LAUNCH, which nccl-launch sets to JOB.STEP, and, for other launchers (torchrun),
+// by a whole set of RANK, LOCAL_RANK and WORLD_SIZE that does not fit this task. A lone variable is always the user's.
 #ifndef NCCL_TUNE_LAUNCHER_RANK_VARIABLES_H_
 #define NCCL_TUNE_LAUNCHER_RANK_VARIABLES_H_
 
@@ -26,9 +26,9 @@ struct RankFacts {
 };
 
 struct Additions {
-  base::Environment set;           // to set, over what is there
-  std::vector<std::string> kept;   // the user's, each "NAME=VALUE"
-  bool inherited = false;          // an outer launcher's values were replaced
+  base::Environment set;          // to set, over what is there
+  std::vector<std::string> kept;  // the user's, each "NAME=VALUE"
+  bool inherited = false;         // an outer launcher's values were replaced
 };
 
 Additions DecideAdditions(const RankFacts& facts, const base::Environment& user);

@@ -12,7 +12,13 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 RankFacts Facts() {
-  return {.step = {.job = "7", .step = "2", .rank = 3, .size = 6, .local_rank = 1, .local_size = 2, .node_id = 1,
+  return {.step = {.job = "7",
+                   .step = "2",
+                   .rank = 3,
+                   .size = 6,
+                   .local_rank = 1,
+                   .local_size = 2,
+                   .node_id = 1,
                    .node = "server2"},
           .size = 6,
           .master_address = "172.20.0.11",
@@ -20,9 +26,14 @@ RankFacts Facts() {
 }
 
 const Environment& Everything() {
-  static const Environment kAll = {{"RANK", "3"},        {"WORLD_SIZE", "6"}, {"LOCAL_RANK", "1"},
-                                   {"LOCAL_WORLD_SIZE", "2"}, {"NODE_RANK", "1"},  {"GROUP_RANK", "1"},
-                                   {"MASTER_ADDR", "172.20.0.11"}, {"MASTER_PORT", "20123"},
+  static const Environment kAll = {{"RANK", "3"},
+                                   {"WORLD_SIZE", "6"},
+                                   {"LOCAL_RANK", "1"},
+                                   {"LOCAL_WORLD_SIZE", "2"},
+                                   {"NODE_RANK", "1"},
+                                   {"GROUP_RANK", "1"},
+                                   {"MASTER_ADDR", "172.20.0.11"},
+                                   {"MASTER_PORT", "20123"},
                                    {"NCCL_TUNE_LAUNCH", "7.2"}};
   return kAll;
 }

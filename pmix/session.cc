@@ -70,11 +70,13 @@ Result<std::unique_ptr<Session>> Session::Init(const base::Environment& environm
   NCCL_TUNE_ASSIGN_OR_RETURN(step, ReadStep(environment));
   const PmixCheck check = CheckPmix(environment, step ? &*step : nullptr);
   if (check.state == PmixState::kAbsent) {
-    return Error{.code = Code::kNotFound, .what = "no PMIx server: PMIX_NAMESPACE is not set",
+    return Error{.code = Code::kNotFound,
+                 .what = "no PMIx server: PMIX_NAMESPACE is not set",
                  .hint = "Start it with srun --mpi=pmix."};
   }
   if (check.state == PmixState::kInherited) {
-    return Error{.code = Code::kForbidden, .what = "the PMIX_* variables are those of an outer step: " + check.why,
+    return Error{.code = Code::kForbidden,
+                 .what = "the PMIX_* variables are those of an outer step: " + check.why,
                  .hint = "Start the inner step with srun --mpi=pmix too."};
   }
   pmix_proc_t self;
@@ -132,8 +134,9 @@ Status Session::Fence(std::chrono::milliseconds deadline, std::string_view purpo
                  .what = "rank " + std::to_string(rank_) + " of " + std::to_string(size_) + " waited " +
                          std::to_string(deadline.count()) + " ms for all other ranks to " + std::string(purpose),
                  .where = name_space_,
-                 .hint = "A task of this step has ended, hangs or is not yet started; srun -K ends the step at once "
-                         "when a task fails."};
+                 .hint =
+                     "A task of this step has ended, hangs or is not yet started; srun -K ends the step at once "
+                     "when a task fails."};
   }
   if (*state->status != PMIX_SUCCESS) {
     return PmixError("fence to " + std::string(purpose), *state->status,

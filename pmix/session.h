@@ -25,8 +25,8 @@ namespace nccl_tune::pmix {
 
 class Session {
  public:
-  // Connects. kNotFound when there is no PMIx server, kForbidden when the PMIX_* variables are another step's, kInternal
-  // on a fault of PMIx.
+  // Connects. kNotFound when there is no PMIx server, kForbidden when the PMIX_* variables are another step's,
+  // kInternal on a fault of PMIx.
   static base::Result<std::unique_ptr<Session>> Init(const base::Environment& environment);
   ~Session();
   Session(const Session&) = delete;
@@ -39,8 +39,9 @@ class Session {
   base::Status Put(const std::string& key, std::string_view bytes);
 
   // Waits for all ranks of the name space and carries what they put. kTimeout after `deadline` (our own: PMIx's works
-  // on one node only and Slurm's is 300 s); the message says who waited for `purpose`. After a timeout the only sensible
-  // calls are Abort and the end of the process. Success does not prove that each rank has put its entry: Get does.
+  // on one node only and Slurm's is 300 s); the message says who waited for `purpose`. After a timeout the only
+  // sensible calls are Abort and the end of the process. Success does not prove that each rank has put its entry: Get
+  // does.
   base::Status Fence(std::chrono::milliseconds deadline, std::string_view purpose);
 
   // What `rank` put before the last Fence. kNotFound, at once, when it put nothing under `key`.

@@ -77,8 +77,8 @@ Result<std::optional<Step>> ReadStep(const Environment& environment) {
   NCCL_TUNE_ASSIGN_OR_RETURN(size, Number(environment, "SLURM_STEP_NUM_TASKS"));
   NCCL_TUNE_ASSIGN_OR_RETURN(local_rank, Number(environment, "SLURM_LOCALID"));
   NCCL_TUNE_ASSIGN_OR_RETURN(node_id, Number(environment, "SLURM_NODEID"));
-  NCCL_TUNE_ASSIGN_OR_RETURN(
-      local_size, TasksOnNode(Lookup(environment, "SLURM_STEP_TASKS_PER_NODE").value_or(""), node_id));
+  NCCL_TUNE_ASSIGN_OR_RETURN(local_size,
+                             TasksOnNode(Lookup(environment, "SLURM_STEP_TASKS_PER_NODE").value_or(""), node_id));
   step.rank = rank;
   step.size = size;
   step.local_rank = local_rank;

@@ -13,11 +13,16 @@ using base::Environment;
 using ::testing::HasSubstr;
 
 Environment Task() {
-  return {{"SLURM_JOB_ID", "7"},         {"SLURM_STEP_ID", "2"},
-          {"SLURM_PROCID", "3"},         {"SLURM_STEP_NUM_TASKS", "6"},
-          {"SLURM_LOCALID", "1"},        {"SLURM_NODEID", "1"},
-          {"SLURM_STEP_TASKS_PER_NODE", "2(x3)"}, {"SLURMD_NODENAME", "server2"},
-          {"PMIX_NAMESPACE", "slurm.pmix.7.2"},   {"PMIX_RANK", "3"}};
+  return {{"SLURM_JOB_ID", "7"},
+          {"SLURM_STEP_ID", "2"},
+          {"SLURM_PROCID", "3"},
+          {"SLURM_STEP_NUM_TASKS", "6"},
+          {"SLURM_LOCALID", "1"},
+          {"SLURM_NODEID", "1"},
+          {"SLURM_STEP_TASKS_PER_NODE", "2(x3)"},
+          {"SLURMD_NODENAME", "server2"},
+          {"PMIX_NAMESPACE", "slurm.pmix.7.2"},
+          {"PMIX_RANK", "3"}};
 }
 
 TEST(TasksOnNodeTest, ReadsLists) {
@@ -26,8 +31,8 @@ TEST(TasksOnNodeTest, ReadsLists) {
     std::uint32_t node;
     std::uint32_t tasks;
   };
-  for (const Case& one : std::vector<Case>{{"4", 0, 4}, {"2(x3)", 2, 2}, {"4,1(x2)", 0, 4}, {"4,1(x2)", 2, 1},
-                                           {"1(x2),3", 2, 3}}) {
+  for (const Case& one :
+       std::vector<Case>{{"4", 0, 4}, {"2(x3)", 2, 2}, {"4,1(x2)", 0, 4}, {"4,1(x2)", 2, 1}, {"1(x2),3", 2, 3}}) {
     const auto tasks = TasksOnNode(one.text, one.node);
     ASSERT_TRUE(tasks.ok()) << one.text;
     EXPECT_EQ(*tasks, one.tasks) << one.text;
@@ -40,11 +45,18 @@ TEST(TasksOnNodeTest, RefusesTheRest) {
     std::uint32_t node;
     const char* message;
   };
-  for (const Case& one : std::vector<Case>{{"", 0, "malformed"}, {"x", 0, "malformed"}, {"2(x", 0, "malformed"},
-                                           {"2(x)", 0, "malformed"}, {"2(x0)", 0, "malformed"},
-                                           {"2(x3", 0, "malformed"}, {",2", 0, "malformed"}, {"2,", 1, "malformed"},
-                                           {"-1", 0, "malformed"}, {"2 ", 0, "malformed"},
-                                           {"2(x3)", 3, "fewer nodes"}, {"1", 1, "SLURM_NODEID 1"}}) {
+  for (const Case& one : std::vector<Case>{{"", 0, "malformed"},
+                                           {"x", 0, "malformed"},
+                                           {"2(x", 0, "malformed"},
+                                           {"2(x)", 0, "malformed"},
+                                           {"2(x0)", 0, "malformed"},
+                                           {"2(x3", 0, "malformed"},
+                                           {",2", 0, "malformed"},
+                                           {"2,", 1, "malformed"},
+                                           {"-1", 0, "malformed"},
+                                           {"2 ", 0, "malformed"},
+                                           {"2(x3)", 3, "fewer nodes"},
+                                           {"1", 1, "SLURM_NODEID 1"}}) {
     const auto tasks = TasksOnNode(one.text, one.node);
     ASSERT_FALSE(tasks.ok()) << one.text;
     EXPECT_THAT(tasks.error().ToString(), HasSubstr(one.message)) << one.text;
@@ -73,8 +85,8 @@ TEST(ReadStepTest, NoTaskIsNoError) {
 }
 
 TEST(ReadStepTest, NamesTheVariableThatIsWrong) {
-  for (const char* name : {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_NODEID",
-                           "SLURM_STEP_TASKS_PER_NODE"}) {
+  for (const char* name :
+       {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_STEP_TASKS_PER_NODE"}) {
     Environment environment = Task();
     environment[name] = "many";
     const auto step = ReadStep(environment);

@@ -49,7 +49,8 @@ std::string WhyText(const Setting& setting) {
   if (setting.action == Action::kYielded) return setting.yielded_to;
   if (setting.action != Action::kKeep) return setting.decision.reason;
   if (!setting.decision.value) return "your value wins; we would leave it unset: " + setting.decision.reason;
-  if (*setting.decision.value == setting.user_value) return "your value wins, and it is ours too: " + setting.decision.reason;
+  if (*setting.decision.value == setting.user_value)
+    return "your value wins, and it is ours too: " + setting.decision.reason;
   return "your value wins; ours would be " + *setting.decision.value + ": " + setting.decision.reason;
 }
 
@@ -58,8 +59,10 @@ std::string RejectedText(const std::vector<policy::Rejection>& rejected) {
   std::vector<std::pair<std::string, std::string>> grouped;  // why, names
   for (const auto& r : rejected) {
     const auto found = std::find_if(grouped.begin(), grouped.end(), [&](const auto& g) { return g.first == r.why; });
-    if (found == grouped.end()) grouped.emplace_back(r.why, r.what);
-    else found->second += ", " + r.what;
+    if (found == grouped.end())
+      grouped.emplace_back(r.why, r.what);
+    else
+      found->second += ", " + r.what;
   }
   std::string out;
   for (const auto& [why, names] : grouped) out += Wrap("    not", kLabel, names + ": " + why);
@@ -88,9 +91,10 @@ Json SettingJson(const Setting& setting) {
 
 // Plain words need no quotes in a shell; "=mlx5_2:1" does not either, but zsh expands a leading "=".
 std::string ShellQuote(const std::string& value) {
-  const bool plain = !value.empty() && value.front() != '=' && value.front() != '~' &&
-                     value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.,:/=+@%") ==
-                         std::string::npos;
+  const bool plain =
+      !value.empty() && value.front() != '=' && value.front() != '~' &&
+      value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.,:/=+@%") ==
+          std::string::npos;
   if (plain) return value;
   std::string out = "'";
   for (const char c : value) out += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -67,10 +67,18 @@ TEST(ExplainTextTest, WhatTheUserHasSet) {
     env::Environment user;
     const char* text;
   } rows[] = {
-      {{{"NCCL_IB_HCA", "mlx5_0"}}, "NCCL_IB_HCA         mlx5_0 (yours, kept)\n    why   your value wins; ours would be =mlx5_2:1: the only usable port: 1 x 25\n          Gb/s RoCE\n"},
-      {{{"NCCL_IB_HCA", "mlx5_0"}}, "NCCL_IB_GID_INDEX   (left unset)\n    why   you have chosen the ports yourself (NCCL_IB_HCA), and this was\n          computed for others\n"},
-      {{{"NCCL_IB_GID_INDEX", "3"}}, "NCCL_IB_GID_INDEX   3 (yours, kept)\n    why   your value wins, and it is ours too: RoCE v2 entry of 172.20.0.11 on\n          ens5f1\n"},
-      {{{"NCCL_IB_DISABLE", "0"}}, "NCCL_IB_DISABLE     0 (yours, kept)\n    why   your value wins; we would leave it unset: RDMA ports are usable\n"},
+      {{{"NCCL_IB_HCA", "mlx5_0"}},
+       "NCCL_IB_HCA         mlx5_0 (yours, kept)\n    why   your value wins; ours would be =mlx5_2:1: the only usable "
+       "port: 1 x 25\n          Gb/s RoCE\n"},
+      {{{"NCCL_IB_HCA", "mlx5_0"}},
+       "NCCL_IB_GID_INDEX   (left unset)\n    why   you have chosen the ports yourself (NCCL_IB_HCA), and this was\n   "
+       "       computed for others\n"},
+      {{{"NCCL_IB_GID_INDEX", "3"}},
+       "NCCL_IB_GID_INDEX   3 (yours, kept)\n    why   your value wins, and it is ours too: RoCE v2 entry of "
+       "172.20.0.11 on\n          ens5f1\n"},
+      {{{"NCCL_IB_DISABLE", "0"}},
+       "NCCL_IB_DISABLE     0 (yours, kept)\n    why   your value wins; we would leave it unset: RDMA ports are "
+       "usable\n"},
       {{{"NCCL_NET", "Socket"}}, "NCCL_IB_HCA         (left unset)\n    why   you have set NCCL_NET=Socket\n"},
       {{{"NCCL_SOCKET_IFNAME", "a\x1b[31m\nb"}}, "NCCL_SOCKET_IFNAME  a\\x1b[31m\\x0ab (yours, kept)\n"},
       {{{"NCCL_SOCKET_IFNAME", ""}}, "NCCL_SOCKET_IFNAME  (yours, kept)\n"},
@@ -172,7 +180,8 @@ TEST(EnvTest, EveryFormHoldsTheSame) {
   EXPECT_EQ(EnvShell(values), "NCCL_IB_GID_INDEX=3\nNCCL_IB_HCA='=mlx5_2:1'\nNCCL_SOCKET_IFNAME='=ens5f1'\n");
   EXPECT_EQ(EnvConf(values), "NCCL_IB_GID_INDEX=3\nNCCL_IB_HCA==mlx5_2:1\nNCCL_SOCKET_IFNAME==ens5f1\n");
   EXPECT_EQ(EnvJson(values),
-            "{\n  \"NCCL_IB_GID_INDEX\": \"3\",\n  \"NCCL_IB_HCA\": \"=mlx5_2:1\",\n  \"NCCL_SOCKET_IFNAME\": \"=ens5f1\"\n}\n");
+            "{\n  \"NCCL_IB_GID_INDEX\": \"3\",\n  \"NCCL_IB_HCA\": \"=mlx5_2:1\",\n  \"NCCL_SOCKET_IFNAME\": "
+            "\"=ens5f1\"\n}\n");
   EXPECT_EQ(EnvShell({}), "");
   EXPECT_EQ(EnvConf({}), "");
   EXPECT_EQ(EnvJson({}), "{}\n");

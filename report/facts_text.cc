@@ -33,7 +33,7 @@ std::string_view Text(facts::NodeType type) {
 }
 
 std::string_view Text(facts::NetdevKind kind) {
-  constexpr std::string_view kNames[] = {"physical", "loopback", "bridge", "bond",  "vlan",     "veth",
+  constexpr std::string_view kNames[] = {"physical", "loopback", "bridge", "bond", "vlan",   "veth",
                                          "macvlan",  "tunnel",   "ipoib",  "wlan", "virtual"};
   return kNames[static_cast<std::size_t>(kind)];
 }

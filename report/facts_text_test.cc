@@ -26,7 +26,9 @@ facts::Node Server() {
   gpu.pci = {.domain = 0, .bus = 4, .device = 0, .function = 0};
   gpu.numa_node = 1;
   node.gpus = {gpu};
-  node.routes.push_back({.destination = facts::IpPrefix{.address = policy::Address("172.20.0.0"), .length = 24}, .interface = "ens5f1", .metric = 7});
+  node.routes.push_back({.destination = facts::IpPrefix{.address = policy::Address("172.20.0.0"), .length = 24},
+                         .interface = "ens5f1",
+                         .metric = 7});
   node.notes = {{.where = "sys/x", .what = "Permission denied"}};
   return node;
 }
@@ -60,9 +62,11 @@ Not read
 TEST(FactsTextTest, NoLineIsWiderThanTheTerminal) {
   facts::Node node = Server();
   for (int i = 1; i < 40; ++i) {
-    node.netdevs[2].addresses.push_back({.prefix = {.address = policy::Address("2001:db8::" + std::to_string(i)), .length = 64}});
+    node.netdevs[2].addresses.push_back(
+        {.prefix = {.address = policy::Address("2001:db8::" + std::to_string(i)), .length = 64}});
   }
-  node.notes.push_back({.where = std::string(70, 'x'), .what = "a long clause about what could not be read and why that is so"});
+  node.notes.push_back(
+      {.where = std::string(70, 'x'), .what = "a long clause about what could not be read and why that is so"});
   const std::string text = FactsText(node);
   for (std::size_t at = 0; at < text.size();) {
     const auto end = text.find('\n', at);

@@ -12,8 +12,9 @@ namespace nccl_tune::report {
 
 inline constexpr std::size_t kWidth = 80;
 
-// `label` in a column of `indent` characters, then `text` broken at blanks so that no line is wider than `width`; a word
-// longer than a line stays whole. Bytes outside printable ASCII are shown as \xNN, in the label too. Ends with a line end.
+// `label` in a column of `indent` characters, then `text` broken at blanks so that no line is wider than `width`; a
+// word longer than a line stays whole. Bytes outside printable ASCII are shown as \xNN, in the label too. Ends with a
+// line end.
 std::string Wrap(std::string_view label, std::size_t indent, std::string_view text, std::size_t width = kWidth);
 
 }  // namespace nccl_tune::report

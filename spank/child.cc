@@ -118,9 +118,9 @@ base::Result<std::string> RunInChild(const std::function<std::string()>& work, m
   const bool reaped = Reap(pid, milliseconds(100), &status);
   if (!text.ok()) return text.error();
   if (!reaped || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return Failure(base::Code::kInternal, reaped && WIFSIGNALED(status)
-                                              ? "the detecting process died of signal " + std::to_string(WTERMSIG(status))
-                                              : "the detecting process failed");
+    return Failure(base::Code::kInternal, reaped && WIFSIGNALED(status) ? "the detecting process died of signal " +
+                                                                              std::to_string(WTERMSIG(status))
+                                                                        : "the detecting process failed");
   }
   return text;
 }

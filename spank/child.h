@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a function in a forked child with the user's ids and takes what it wrote, within a deadline: neither a hung driver
-// nor a fault of ours can stop or kill the process that calls, which is slurmstepd.
+// Runs a function in a forked child with the user's ids and takes what it wrote, within a deadline: neither a hung
+// driver nor a fault of ours can stop or kill the process that calls, which is slurmstepd.
 #ifndef NCCL_TUNE_SPANK_CHILD_H_
 #define NCCL_TUNE_SPANK_CHILD_H_
 

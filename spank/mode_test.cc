@@ -22,14 +22,15 @@ TEST(ModeTest, Good) {
 }
 
 TEST(ModeTest, BadNamesTheItemAndWhatIsValid) {
-  for (const char* text : {"on", "Auto", "auto,", ",auto", " auto", "auto ", "auto;explain", "dryrun", "yes", "1", "auto,,explain",
-                           "--help", "explain=1", "\n", "null", "(null),auto"}) {
+  for (const char* text : {"on", "Auto", "auto,", ",auto", " auto", "auto ", "auto;explain", "dryrun", "yes", "1",
+                           "auto,,explain", "--help", "explain=1", "\n", "null", "(null),auto"}) {
     const auto got = ParseMode(text);
     ASSERT_FALSE(got.ok()) << text;
     EXPECT_EQ(got.error().what, "unknown mode") << text;
   }
   EXPECT_EQ(ParseMode("fast").error().ToString(),
-            "--nccl-tune: unknown mode: got \"fast\", expected auto, off, explain, dry-run or several of them with commas between");
+            "--nccl-tune: unknown mode: got \"fast\", expected auto, off, explain, dry-run or several of them with "
+            "commas between");
   EXPECT_EQ(ParseMode("off,auto").error().what, "off together with another mode");
   EXPECT_EQ(ParseMode("explain,off").error().what, "off together with another mode");
 }

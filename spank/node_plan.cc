@@ -37,7 +37,9 @@ base::Result<Detected> Detect(const env::Environment& user, bool explain) {
   NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(*tree, ip, hw::FindNodeAddress(name, ip.interfaces)));
   const auto plan = env::MakePlan(name, policy::Assess(node), user);
   NCCL_TUNE_ASSIGN_OR_RETURN(json, env::PlanToJson(plan));
-  return Detected{.json = std::move(json), .explanation = explain ? report::SummaryText(plan, "nccl-tune: " + base::Printable(name) + ": ") : ""};
+  return Detected{
+      .json = std::move(json),
+      .explanation = explain ? report::SummaryText(plan, "nccl-tune: " + base::Printable(name) + ": ") : ""};
 }
 
 // What the child writes: a mark, then the plan (one line) and the explanation, or the error.

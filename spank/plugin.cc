@@ -83,7 +83,10 @@ base::Status TakeArgument(std::string_view argument) {
     constexpr int kLongest = 10000;
     const auto number = base::ParseInt(value);
     if (!number.ok() || *number < 1 || *number > kLongest) {
-      return base::Error{.code = base::Code::kInvalidInput, .what = "bad timeout_ms", .seen = std::string(value), .expected = "1 to 10000"};
+      return base::Error{.code = base::Code::kInvalidInput,
+                         .what = "bad timeout_ms",
+                         .seen = std::string(value),
+                         .expected = "1 to 10000"};
     }
     TheContext().deadline = std::chrono::milliseconds(*number);
   } else {
@@ -100,9 +103,11 @@ int Init(spank_t spank, int argc, char** argv) {
   static std::array<char, 10> name = {"nccl-tune"};
   static std::array<char, 10> info = {"[MODE...]"};
   static std::array<char, 160> usage = {
-      "nccl-tune: set NCCL's network variables on each node by its own hardware; MODE: auto (default), off, explain, dry-run"};
+      "nccl-tune: set NCCL's network variables on each node by its own hardware; MODE: auto (default), off, explain, "
+      "dry-run"};
   static spank_option option = {name.data(), info.data(), usage.data(), 2, 0, OnOption};
-  if (spank_option_register(spank, &option) != ESPANK_SUCCESS) slurm_error("nccl-tune: --nccl-tune could not be registered");
+  if (spank_option_register(spank, &option) != ESPANK_SUCCESS)
+    slurm_error("nccl-tune: --nccl-tune could not be registered");
   if (InDaemon(spank)) return 0;
   for (int i = 0; i < argc; ++i) {
     const auto taken = TakeArgument(argv[i]);
@@ -125,7 +130,8 @@ Mode ModeOfStep(const base::Environment& user) {
   if (wish == user.end()) return context.site_default;
   const auto mode = ParseMode(wish->second);
   if (mode.ok()) return *mode;
-  slurm_spank_log("nccl-tune: NCCL_TUNE=\"%s\" is no mode; leaving this step untuned", base::Printable(wish->second).c_str());
+  slurm_spank_log("nccl-tune: NCCL_TUNE=\"%s\" is no mode; leaving this step untuned",
+                  base::Printable(wish->second).c_str());
   return Mode{};
 }
 

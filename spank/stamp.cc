@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The symbols by which Slurm knows the plugin and its release. Written out instead of Slurm's macro, whose const objects
-// have internal linkage in C++ and are then never found.
+// The symbols by which Slurm knows the plugin and its release. Written out instead of Slurm's macro, whose const
+// objects have internal linkage in C++ and are then never found.
 #include "spank/slurm.h"
 
 extern "C" {

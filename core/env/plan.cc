@@ -36,7 +36,8 @@ bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
 }
 
 // What the user has set that makes `decision` moot; empty: nothing.
-std::string RuledOutBy(const policy::Decision& decision, const Environment& user, const std::optional<std::string>& our_hcas) {
+std::string RuledOutBy(const policy::Decision& decision, const Environment& user,
+                       const std::optional<std::string>& our_hcas) {
   if (!IsIbVariable(decision.variable)) return "";
   const auto disable = Lookup(user, "NCCL_IB_DISABLE");
   if (disable && ReadNcclInteger(*disable).value.value_or(0) != 0) return "you have set NCCL_IB_DISABLE=" + *disable;

@@ -79,9 +79,11 @@ Result<Environment> ReadStrings(const Json& json, std::string_view key) {
   Environment out;
   const Json& member = base::GetMember(json, key);
   if (member.is_null()) return out;
-  if (!member.is_object()) return Error{.code = Code::kInvalidInput, .what = "member \"" + std::string(key) + "\" is no object"};
+  if (!member.is_object())
+    return Error{.code = Code::kInvalidInput, .what = "member \"" + std::string(key) + "\" is no object"};
   for (const auto& [name, value] : member.items()) {
-    if (!value.is_string()) return Error{.code = Code::kInvalidInput, .what = "value of " + base::Printable(name) + " is no text"};
+    if (!value.is_string())
+      return Error{.code = Code::kInvalidInput, .what = "value of " + base::Printable(name) + " is no text"};
     out.emplace(name, *value.get_ptr<const Json::string_t*>());
   }
   return out;
@@ -105,7 +107,10 @@ Result<std::string> PlanToJson(const Plan& plan) {
 
 Result<PlanSummary> ParsePlan(std::string_view text) {
   const auto fail = [](std::string what, std::string seen = "") {
-    return Error{.code = Code::kInvalidInput, .what = std::move(what), .where = std::string(kPlanVariable), .seen = std::move(seen)};
+    return Error{.code = Code::kInvalidInput,
+                 .what = std::move(what),
+                 .where = std::string(kPlanVariable),
+                 .seen = std::move(seen)};
   };
   if (text.size() > kPlanLimit) return fail("plan too long", std::to_string(text.size()) + " bytes");
   const auto json = base::ParseJson(text);

@@ -14,7 +14,9 @@ namespace {
 
 using policy::MakeServer;
 
-Plan PlanFor(const facts::Node& node, const Environment& user) { return MakePlan("server1", policy::Assess(node), user); }
+Plan PlanFor(const facts::Node& node, const Environment& user) {
+  return MakePlan("server1", policy::Assess(node), user);
+}
 
 std::string Show(const Environment& env) {
   std::string out;
@@ -59,18 +61,31 @@ TEST(MakePlanTest, TheUserWins) {
       {"sockets", {{"NCCL_NET", "Socket"}}, kSocketOnly},
       {"sockets in small letters", {{"NCCL_NET", "socket"}}, kSocketOnly},
       {"verbs by name", {{"NCCL_NET", "IB"}}, kAll},
-      {"all of it", {{"NCCL_IB_HCA", "a"}, {"NCCL_IB_GID_INDEX", "0"}, {"NCCL_SOCKET_IFNAME", "b"}, {"NCCL_IB_DISABLE", "0"}}, ""},
-      {"a nested step", {{"NCCL_TUNE_PLAN", kOuterAll}, {"NCCL_IB_HCA", "=old:1"}, {"NCCL_IB_GID_INDEX", "9"},
-                         {"NCCL_SOCKET_IFNAME", "=old0"}}, kAll},
+      {"all of it",
+       {{"NCCL_IB_HCA", "a"}, {"NCCL_IB_GID_INDEX", "0"}, {"NCCL_SOCKET_IFNAME", "b"}, {"NCCL_IB_DISABLE", "0"}},
+       ""},
+      {"a nested step",
+       {{"NCCL_TUNE_PLAN", kOuterAll},
+        {"NCCL_IB_HCA", "=old:1"},
+        {"NCCL_IB_GID_INDEX", "9"},
+        {"NCCL_SOCKET_IFNAME", "=old0"}},
+       kAll},
       {"a nested step, one changed by the user",
-       {{"NCCL_TUNE_PLAN", kOuterAll}, {"NCCL_IB_HCA", "=old:1"}, {"NCCL_IB_GID_INDEX", "9"}, {"NCCL_SOCKET_IFNAME", "mine"}},
+       {{"NCCL_TUNE_PLAN", kOuterAll},
+        {"NCCL_IB_HCA", "=old:1"},
+        {"NCCL_IB_GID_INDEX", "9"},
+        {"NCCL_SOCKET_IFNAME", "mine"}},
        "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1"},
       {"a nested step, ports changed by the user",
-       {{"NCCL_TUNE_PLAN", kOuterAll}, {"NCCL_IB_HCA", "mine"}, {"NCCL_IB_GID_INDEX", "9"}, {"NCCL_SOCKET_IFNAME", "=old0"}},
+       {{"NCCL_TUNE_PLAN", kOuterAll},
+        {"NCCL_IB_HCA", "mine"},
+        {"NCCL_IB_GID_INDEX", "9"},
+        {"NCCL_SOCKET_IFNAME", "=old0"}},
        kSocketOnly},
       {"a nested step, one removed by the user", {{"NCCL_TUNE_PLAN", kOuterAll}, {"NCCL_IB_GID_INDEX", "9"}}, kAll},
       {"a broken outer plan", {{"NCCL_TUNE_PLAN", "{"}, {"NCCL_IB_HCA", "=old:1"}}, kSocketOnly},
-      {"an outer plan of a later version", {{"NCCL_TUNE_PLAN", R"({"v":2,"set":{"NCCL_IB_HCA":"=old:1"}})"}, {"NCCL_IB_HCA", "=old:1"}},
+      {"an outer plan of a later version",
+       {{"NCCL_TUNE_PLAN", R"({"v":2,"set":{"NCCL_IB_HCA":"=old:1"}})"}, {"NCCL_IB_HCA", "=old:1"}},
        kSocketOnly},
       {"an empty outer plan", {{"NCCL_TUNE_PLAN", ""}}, kAll},
   };
@@ -115,14 +130,15 @@ TEST(MakePlanTest, DoesNotTurnOffPortsThatTheUserChose) {
 TEST(PlanToJsonTest, IsThePublishedForm) {
   const auto text = PlanToJson(PlanFor(MakeServer(), {{"NCCL_IB_GID_INDEX", "3"}}));
   ASSERT_TRUE(text.ok());
-  EXPECT_EQ(*text,
-            R"({"v":1,"node":"server1","set":{"NCCL_IB_HCA":"=mlx5_2:1","NCCL_SOCKET_IFNAME":"=ens5f1"},)"
-            R"("kept":{"NCCL_IB_GID_INDEX":"3"},)"
-            R"("ports":[{"hca":"mlx5_2","port":1,"link":"Ethernet","gbps":25.0,"netdev":"ens5f1","gid":3}],)"
-            R"("if":"ens5f1","addr":"172.20.0.11",)"
-            R"("why":{"NCCL_IB_HCA":"every port is usable: 1 x 25 Gb/s RoCE",)"
-            R"("NCCL_SOCKET_IFNAME":"the interface of mlx5_2:1: every rail of this node is on its cable, so the other nodes are in )"
-            R"-(172.20.0.0/24 (inferred on this node)"}})-");
+  EXPECT_EQ(
+      *text,
+      R"({"v":1,"node":"server1","set":{"NCCL_IB_HCA":"=mlx5_2:1","NCCL_SOCKET_IFNAME":"=ens5f1"},)"
+      R"("kept":{"NCCL_IB_GID_INDEX":"3"},)"
+      R"("ports":[{"hca":"mlx5_2","port":1,"link":"Ethernet","gbps":25.0,"netdev":"ens5f1","gid":3}],)"
+      R"("if":"ens5f1","addr":"172.20.0.11",)"
+      R"("why":{"NCCL_IB_HCA":"every port is usable: 1 x 25 Gb/s RoCE",)"
+      R"("NCCL_SOCKET_IFNAME":"the interface of mlx5_2:1: every rail of this node is on its cable, so the other nodes are in )"
+      R"-(172.20.0.0/24 (inferred on this node)"}})-");
 }
 
 TEST(PlanToJsonTest, IsReadBack) {
@@ -153,7 +169,8 @@ TEST(PlanToJsonTest, DropsReasonsBeforeValues) {
   EXPECT_EQ(without->find("\"why\""), std::string::npos);
   EXPECT_EQ(ParsePlan(*without)->set, ValuesOf(plan));
   // As long as allowed: grow a value byte by byte to the limit and over it.
-  plan.settings[1].decision.value = "=" + std::string(kPlanLimit - without->size() + std::string_view("mlx5_2:1").size(), 'x');
+  plan.settings[1].decision.value =
+      "=" + std::string(kPlanLimit - without->size() + std::string_view("mlx5_2:1").size(), 'x');
   const auto full = PlanToJson(plan);
   ASSERT_TRUE(full.ok());
   EXPECT_EQ(full->size(), kPlanLimit);
@@ -162,11 +179,13 @@ TEST(PlanToJsonTest, DropsReasonsBeforeValues) {
   const auto over = PlanToJson(plan);
   ASSERT_FALSE(over.ok());
   EXPECT_EQ(over.error().code, base::Code::kInternal);
-  EXPECT_EQ(over.error().ToString(), "NCCL_TUNE_PLAN: plan too long for a variable: got \"8193 bytes\", expected at most 8192");
+  EXPECT_EQ(over.error().ToString(),
+            "NCCL_TUNE_PLAN: plan too long for a variable: got \"8193 bytes\", expected at most 8192");
 }
 
 TEST(ParsePlanTest, SkipsWhatItDoesNotKnow) {
-  const auto got = ParsePlan(R"({"new":[1],"v":1,"set":{"A":"b"},"ports":[{"hca":"m","port":2,"new":{}}],"node":7,"if":null})");
+  const auto got =
+      ParsePlan(R"({"new":[1],"v":1,"set":{"A":"b"},"ports":[{"hca":"m","port":2,"new":{}}],"node":7,"if":null})");
   ASSERT_TRUE(got.ok()) << got.error().ToString();
   EXPECT_EQ(Show(got->set), "A=b");
   ASSERT_EQ(got->ports.size(), 1u);
@@ -228,7 +247,8 @@ TEST(ParsePlanTest, RefusesWhatIsNoPlan) {
   for (const auto& row : rows) {
     const auto got = ParsePlan(row.text);
     ASSERT_FALSE(got.ok()) << row.text.substr(0, 60);
-    EXPECT_TRUE(got.error().ToString().starts_with(row.message)) << got.error().ToString() << "\nfor " << row.text.substr(0, 60);
+    EXPECT_TRUE(got.error().ToString().starts_with(row.message))
+        << got.error().ToString() << "\nfor " << row.text.substr(0, 60);
     EXPECT_EQ(got.error().code, base::Code::kInvalidInput);
   }
 }

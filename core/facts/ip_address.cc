@@ -25,9 +25,7 @@ bool IpAddress::IsZero() const { return IsZeroRange(*this, 0, 16) || (IsV4() && 
 
 bool IpAddress::IsV4() const { return IsZeroRange(*this, 0, 10) && bytes[10] == 0xff && bytes[11] == 0xff; }
 
-bool IpAddress::IsLoopback() const {
-  return IsV4() ? bytes[12] == 127 : IsZeroRange(*this, 0, 15) && bytes[15] == 1;
-}
+bool IpAddress::IsLoopback() const { return IsV4() ? bytes[12] == 127 : IsZeroRange(*this, 0, 15) && bytes[15] == 1; }
 
 bool IpAddress::IsLinkLocal() const {
   return IsV4() ? bytes[12] == 169 && bytes[13] == 254 : bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;

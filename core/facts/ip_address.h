@@ -21,10 +21,10 @@ struct IpAddress {
   auto operator<=>(const IpAddress&) const = default;
 
   bool IsZero() const;
-  bool IsV4() const;           // ::ffff:a.b.c.d
-  bool IsLoopback() const;     // 127/8, ::1
-  bool IsLinkLocal() const;    // 169.254/16, fe80::/10
-  bool IsMulticast() const;    // 224/4, ff00::/8
+  bool IsV4() const;         // ::ffff:a.b.c.d
+  bool IsLoopback() const;   // 127/8, ::1
+  bool IsLinkLocal() const;  // 169.254/16, fe80::/10
+  bool IsMulticast() const;  // 224/4, ff00::/8
   // Neither zero, loopback, link-local nor multicast: an address that a router can carry.
   bool IsRoutable() const;
   std::string ToString() const;  // "10.0.0.1", "2001:db8::1"

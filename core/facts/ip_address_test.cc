@@ -18,8 +18,8 @@ TEST(IpAddressTest, ParsesAndPrints) {
 }
 
 TEST(IpAddressTest, RefusesOtherText) {
-  for (const char* text : {"", "10.0.0", "10.0.0.256", "10.0.0.1/24", "010.0.0.1.1", " 10.0.0.1", "10.0.0.1\n", "fe80::1%eth0",
-                           "1:2:3:4:5:6:7:8:9", "host", ":::", "0x0a000001"}) {
+  for (const char* text : {"", "10.0.0", "10.0.0.256", "10.0.0.1/24", "010.0.0.1.1", " 10.0.0.1", "10.0.0.1\n",
+                           "fe80::1%eth0", "1:2:3:4:5:6:7:8:9", "host", ":::", "0x0a000001"}) {
     const auto got = ParseIpAddress(text);
     ASSERT_FALSE(got.ok()) << text;
     EXPECT_EQ(got.error().what, "not an IP address");
@@ -51,9 +51,10 @@ TEST(GidTest, ParsesSysfsForm) {
 }
 
 TEST(GidTest, RefusesOtherForms) {
-  for (const char* text : {"", "::1", "fe80::1", "0000:0000:0000:0000:0000:ffff:ac14:00b", "0000:0000:0000:0000:0000:ffff:ac14:000bb",
-                           "0000-0000:0000:0000:0000:ffff:ac14:000b", "000g:0000:0000:0000:0000:ffff:ac14:000b",
-                           "0000:0000:0000:0000:0000:ffff:ac14:000b\n", "+000:0000:0000:0000:0000:ffff:ac14:000b"}) {
+  for (const char* text :
+       {"", "::1", "fe80::1", "0000:0000:0000:0000:0000:ffff:ac14:00b", "0000:0000:0000:0000:0000:ffff:ac14:000bb",
+        "0000-0000:0000:0000:0000:ffff:ac14:000b", "000g:0000:0000:0000:0000:ffff:ac14:000b",
+        "0000:0000:0000:0000:0000:ffff:ac14:000b\n", "+000:0000:0000:0000:0000:ffff:ac14:000b"}) {
     const auto got = ParseGid(text);
     ASSERT_FALSE(got.ok()) << text;
     EXPECT_EQ(got.error().what, "not a GID");
@@ -74,7 +75,8 @@ TEST(IpPrefixTest, ContainsAndNetwork) {
 
 TEST(IpPrefixTest, LengthIsCheckedByFamily) {
   for (const std::int64_t bad : {-1, 33, 64}) EXPECT_FALSE(MakePrefix(Ip("10.0.0.1"), bad).ok()) << bad;
-  EXPECT_EQ(MakePrefix(Ip("10.0.0.1"), 33).error().ToString(), "prefix length out of range: got \"33\", expected 0 to 32");
+  EXPECT_EQ(MakePrefix(Ip("10.0.0.1"), 33).error().ToString(),
+            "prefix length out of range: got \"33\", expected 0 to 32");
   EXPECT_TRUE(MakePrefix(Ip("fe80::1"), 128).ok());
   EXPECT_FALSE(MakePrefix(Ip("fe80::1"), 129).ok());
 }

@@ -129,10 +129,10 @@ struct Gpu {
 };
 
 struct Node {
-  std::vector<Hca> hcas;        // by PCI address, those without one last: NCCL's own order from 2.29.7 on
+  std::vector<Hca> hcas;  // by PCI address, those without one last: NCCL's own order from 2.29.7 on
   // By ifindex. getifaddrs, which NCCL follows, lists the IPv4 addresses of all first, then the IPv6 ones.
   std::vector<Netdev> netdevs;
-  std::vector<Gpu> gpus;        // by PCI address
+  std::vector<Gpu> gpus;  // by PCI address
   std::vector<Route> routes;
   std::optional<IpAddress> address;  // the node's address in Slurm, where known
   std::vector<Note> notes;

@@ -68,8 +68,8 @@ std::optional<Bootstrap> ByRail(const facts::Node& node, const PortSelection& se
   Bootstrap out;
   out.netdev = netdev;
   out.inferred = true;
-  out.reason = "the interface of " + rail.Name() + ": every rail of this node is on its cable, so the other nodes are in " +
-               prefix.Network().ToString();
+  out.reason = "the interface of " + rail.Name() +
+               ": every rail of this node is on its cable, so the other nodes are in " + prefix.Network().ToString();
   out.evidence = {{"interface " + netdev->name, prefix.ToString()}};
   return out;
 }
@@ -135,7 +135,9 @@ Bootstrap Decide(const facts::Node& node, const PortSelection& selection) {
 
 }  // namespace
 
-const facts::InterfaceAddress* Bootstrap::Address() const { return netdev == nullptr ? nullptr : RoutableAddress(*netdev); }
+const facts::InterfaceAddress* Bootstrap::Address() const {
+  return netdev == nullptr ? nullptr : RoutableAddress(*netdev);
+}
 
 Bootstrap ChooseBootstrap(const facts::Node& node, const PortSelection& selection) {
   Bootstrap out = Decide(node, selection);
@@ -143,7 +145,8 @@ Bootstrap ChooseBootstrap(const facts::Node& node, const PortSelection& selectio
     if (&netdev == out.netdev || netdev.kind == NetdevKind::kLoopback) continue;
     std::string why = WhyUnfit(netdev);
     if (why.empty() && IsLocalOnly(netdev)) why = "it does not leave this host, or not for jobs";
-    if (why.empty() && out.netdev != nullptr && netdev.master == out.netdev->name) why = "it is a member of " + out.netdev->name;
+    if (why.empty() && out.netdev != nullptr && netdev.master == out.netdev->name)
+      why = "it is a member of " + out.netdev->name;
     out.rejected.push_back({.what = netdev.name, .why = why.empty() ? "it comes after the one taken" : why});
   }
   return out;

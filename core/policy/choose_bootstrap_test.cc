@@ -21,7 +21,8 @@ constexpr const char* kByAddress = "it carries this node's address in Slurm, whi
 constexpr const char* kByRoute = "it carries the default route";
 constexpr const char* kByElimination = "the only interface that is up with a routable address";
 constexpr const char* kNone =
-    "several interfaces or none could serve, and neither the node's address nor a default route tells which; the node's address "
+    "several interfaces or none could serve, and neither the node's address nor a default route tells which; the "
+    "node's address "
     "would settle it (--node-addr)";
 
 facts::Netdev* Find(facts::Node* node, const std::string& name) {
@@ -42,7 +43,8 @@ TEST(ChooseBootstrapTest, FirstRuleThatApplies) {
       {"the rail's cable", [](facts::Node*) {}, "ens5f1", kByRail},
       {"a rail without an address", [](facts::Node* n) { Find(n, "ens5f1")->addresses.clear(); }, "eno1", kByAddress},
       {"a rail that is down", [](facts::Node* n) { Find(n, "ens5f1")->running = false; }, "eno1", kByAddress},
-      {"a host route on the rail", [](facts::Node* n) { Find(n, "ens5f1")->addresses[0].prefix.length = 32; }, "eno1", kByAddress},
+      {"a host route on the rail", [](facts::Node* n) { Find(n, "ens5f1")->addresses[0].prefix.length = 32; }, "eno1",
+       kByAddress},
       {"a ring of two cables",
        [](facts::Node* n) {
          n->netdevs.push_back(MakeNetdev("ens11f0", "172.20.1.11"));
@@ -56,18 +58,32 @@ TEST(ChooseBootstrapTest, FirstRuleThatApplies) {
        },
        "ens5f1", kByRail},
       {"two ports of one function",
-       [](facts::Node* n) { n->hcas[0].ports.push_back(n->hcas[0].ports[0]); n->hcas[0].ports[1].number = 2; }, "ens5f1", kByRail},
+       [](facts::Node* n) {
+         n->hcas[0].ports.push_back(n->hcas[0].ports[0]);
+         n->hcas[0].ports[1].number = 2;
+       },
+       "ens5f1", kByRail},
       {"InfiniBand", [](facts::Node* n) { n->hcas = {MakeIb("mlx5_0", "0000:03:00.0", 200)}; }, "eno1", kByAddress},
       {"no device, address on a bond and its members",
        [](facts::Node* n) {
          n->hcas.clear();
-         n->netdevs = {MakeLoopback(), MakeNetdev("eno1", "10.0.0.11"), MakeNetdev("bond0", "10.0.0.11", 24, NetdevKind::kBond),
-                       MakeNetdev("eno2", "10.0.0.11")};
+         n->netdevs = {MakeLoopback(), MakeNetdev("eno1", "10.0.0.11"),
+                       MakeNetdev("bond0", "10.0.0.11", 24, NetdevKind::kBond), MakeNetdev("eno2", "10.0.0.11")};
          n->netdevs[1].master = n->netdevs[3].master = "bond0";
        },
        "bond0", kByAddress},
-      {"an address that no interface has", [](facts::Node* n) { n->hcas.clear(); n->address = Address("10.9.9.9"); }, "eno1", kByRoute},
-      {"no address known", [](facts::Node* n) { n->hcas.clear(); n->address = std::nullopt; }, "eno1", kByRoute},
+      {"an address that no interface has",
+       [](facts::Node* n) {
+         n->hcas.clear();
+         n->address = Address("10.9.9.9");
+       },
+       "eno1", kByRoute},
+      {"no address known",
+       [](facts::Node* n) {
+         n->hcas.clear();
+         n->address = std::nullopt;
+       },
+       "eno1", kByRoute},
       {"the lower metric",
        [](facts::Node* n) {
          n->hcas.clear();
@@ -103,7 +119,11 @@ TEST(ChooseBootstrapTest, FirstRuleThatApplies) {
          n->netdevs.back().is_usb = true;
        },
        "eno1", kByElimination},
-      {"Slingshot before all", [](facts::Node* n) { n->netdevs.push_back(MakeNetdev("hsn0", "10.150.0.1")); n->netdevs.back().driver = "cxi_ss1"; },
+      {"Slingshot before all",
+       [](facts::Node* n) {
+         n->netdevs.push_back(MakeNetdev("hsn0", "10.150.0.1"));
+         n->netdevs.back().driver = "cxi_ss1";
+       },
        "hsn0", "a Slingshot interface: NCCL's sockets and its plugin both run over this network"},
   };
   for (const auto& row : rows) {
@@ -128,18 +148,38 @@ TEST(ChooseBootstrapTest, NoneWhereNothingIsCertain) {
       {"two that could serve", [](facts::Node*) {}},
       {"no interface", [](facts::Node* n) { n->netdevs.clear(); }},
       {"loopback only", [](facts::Node* n) { n->netdevs = {MakeLoopback()}; }},
-      {"all down", [](facts::Node* n) { for (auto& netdev : n->netdevs) netdev.running = false; }},
-      {"no addresses", [](facts::Node* n) { for (auto& netdev : n->netdevs) netdev.addresses.clear(); }},
+      {"all down",
+       [](facts::Node* n) {
+         for (auto& netdev : n->netdevs) netdev.running = false;
+       }},
+      {"no addresses",
+       [](facts::Node* n) {
+         for (auto& netdev : n->netdevs) netdev.addresses.clear();
+       }},
       {"link-local addresses only",
-       [](facts::Node* n) { n->netdevs = {MakeNetdev("eth0", "169.254.1.1", 16), MakeNetdev("eth1", "fe80::1", 64)}; }},
-      {"a bridge only", [](facts::Node* n) { n->netdevs = {MakeNetdev("docker0", "172.17.0.1", 16, NetdevKind::kBridge)}; }},
+       [](facts::Node* n) {
+         n->netdevs = {MakeNetdev("eth0", "169.254.1.1", 16), MakeNetdev("eth1", "fe80::1", 64)};
+       }},
+      {"a bridge only",
+       [](facts::Node* n) { n->netdevs = {MakeNetdev("docker0", "172.17.0.1", 16, NetdevKind::kBridge)}; }},
       {"a loopback with a routable address",
-       [](facts::Node* n) { n->netdevs = {MakeNetdev("lo", "10.255.0.1", 32, NetdevKind::kLoopback)}; n->routes = {DefaultRoute("lo")}; }},
+       [](facts::Node* n) {
+         n->netdevs = {MakeNetdev("lo", "10.255.0.1", 32, NetdevKind::kLoopback)};
+         n->routes = {DefaultRoute("lo")};
+       }},
       {"the node's address on an interface that is down",
-       [](facts::Node* n) { n->address = Address("10.0.0.11"); Find(n, "eno1")->running = false; n->netdevs.push_back(MakeNetdev("x", "10.3.0.1")); }},
+       [](facts::Node* n) {
+         n->address = Address("10.0.0.11");
+         Find(n, "eno1")->running = false;
+         n->netdevs.push_back(MakeNetdev("x", "10.3.0.1"));
+       }},
       {"a default route of an interface that is not here", [](facts::Node* n) { n->routes = {DefaultRoute("*")}; }},
       {"Slingshot that is down",
-       [](facts::Node* n) { n->netdevs.push_back(MakeNetdev("hsn0", "10.150.0.1")); n->netdevs.back().driver = "cxi_ss1"; n->netdevs.back().running = false; }},
+       [](facts::Node* n) {
+         n->netdevs.push_back(MakeNetdev("hsn0", "10.150.0.1"));
+         n->netdevs.back().driver = "cxi_ss1";
+         n->netdevs.back().running = false;
+       }},
   };
   for (const auto& row : rows) {
     facts::Node node = MakeServer();

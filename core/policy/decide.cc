@@ -34,15 +34,21 @@ Decision IbDisable(const Situation& s) {
     out.value = "1";
     out.reason = "Slingshot has no verbs devices; NCCL need not look for any";
   } else {
-    out.reason = s.selection.needs_plugin ? "the network's own NCCL plugin decides" : "NCCL finds no RDMA port by itself either";
+    out.reason =
+        s.selection.needs_plugin ? "the network's own NCCL plugin decides" : "NCCL finds no RDMA port by itself either";
   }
   return out;
 }
 
 Decision IbHca(const Situation& s) {
-  Decision out{.variable = "NCCL_IB_HCA", .value = std::nullopt, .reason = s.selection.reason, .evidence = {}, .rejected = s.selection.rejected};
+  Decision out{.variable = "NCCL_IB_HCA",
+               .value = std::nullopt,
+               .reason = s.selection.reason,
+               .evidence = {},
+               .rejected = s.selection.rejected};
   if (s.selection.ports.empty()) {
-    if (s.selection.needs_plugin) out.reason = "EFA devices are used through their own NCCL plugin, which reads no HCA list";
+    if (s.selection.needs_plugin)
+      out.reason = "EFA devices are used through their own NCCL plugin, which reads no HCA list";
     return out;
   }
   std::string value = "=";
@@ -75,7 +81,8 @@ Decision IbGidIndex(const Situation& s) {
     return out;
   }
   for (const auto& ref : ports) {
-    out.evidence.push_back({PortPath(ref) + "/gids/" + std::to_string(ref.gid->index), ref.gid->address.ToString() + " RoCE v2"});
+    out.evidence.push_back(
+        {PortPath(ref) + "/gids/" + std::to_string(ref.gid->index), ref.gid->address.ToString() + " RoCE v2"});
   }
   // Without a list of ports the index would hit every port that NCCL then takes.
   if (!std::all_of(ports.begin(), ports.end(), [](const PortRef& r) { return IsListable(r.hca->name); })) {
@@ -84,13 +91,16 @@ Decision IbGidIndex(const Situation& s) {
   }
   const auto index = CommonGidIndex(ports);
   if (!index) {
-    out.reason = "the right index differs between the selected ports, and one number serves all; NCCL 2.21 and later choose for each port";
+    out.reason =
+        "the right index differs between the selected ports, and one number serves all; NCCL 2.21 and later choose for "
+        "each port";
     return out;
   }
   out.value = std::to_string(*index);
   const auto& gid = *ports.front().gid;
-  out.reason = ports.size() == 1 ? "RoCE v2 entry of " + gid.address.ToString() + (gid.netdev ? " on " + *gid.netdev : "")
-                                 : "RoCE v2 entry of each selected port's own routable address";
+  out.reason = ports.size() == 1
+                   ? "RoCE v2 entry of " + gid.address.ToString() + (gid.netdev ? " on " + *gid.netdev : "")
+                   : "RoCE v2 entry of each selected port's own routable address";
   for (const auto& other : ports.front().port->gids) {
     if (other.index == *index) continue;
     const bool v2 = other.version == facts::RoceVersion::kV2;
@@ -119,13 +129,16 @@ Decision SocketIfname(const Situation& s) {
 }
 
 constexpr std::array<Rule, 4> kRules = {{
-    {"NCCL_IB_DISABLE", "1 only where NCCL would take a port that cannot work; else unset", "NCCL 2.28 net_ib: any ACTIVE port is taken",
-     IbDisable},
-    {"NCCL_IB_HCA", "exact list of the ports that are rails: active, openable, one link layer, one rate, not the front end",
+    {"NCCL_IB_DISABLE", "1 only where NCCL would take a port that cannot work; else unset",
+     "NCCL 2.28 net_ib: any ACTIVE port is taken", IbDisable},
+    {"NCCL_IB_HCA",
+     "exact list of the ports that are rails: active, openable, one link layer, one rate, not the front end",
      "NCCL 2.28 parseStringList: one leading =, name:port", IbHca},
-    {"NCCL_IB_GID_INDEX", "RoCE: the index of the port's own routable RoCE v2 GID where it is the same on every selected port",
+    {"NCCL_IB_GID_INDEX",
+     "RoCE: the index of the port's own routable RoCE v2 GID where it is the same on every selected port",
      "kernel gid_attrs; NCCL 2.28 uses the index as it is", IbGidIndex},
-    {"NCCL_SOCKET_IFNAME", "one exact interface on which all nodes meet", "NCCL 2.28 socket: find or fail, first match", SocketIfname},
+    {"NCCL_SOCKET_IFNAME", "one exact interface on which all nodes meet", "NCCL 2.28 socket: find or fail, first match",
+     SocketIfname},
 }};
 
 }  // namespace

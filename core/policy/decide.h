@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Facts in, decisions out. Pure: the same facts give the same bytes, whatever the clock, the environment or the order of
-// the calls.
+// Facts in, decisions out. Pure: the same facts give the same bytes, whatever the clock, the environment or the order
+// of the calls.
 #ifndef NCCL_TUNE_CORE_POLICY_DECIDE_H_
 #define NCCL_TUNE_CORE_POLICY_DECIDE_H_
 

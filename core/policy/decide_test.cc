@@ -65,16 +65,24 @@ TEST(DecideTest, Values) {
        "NCCL_IB_HCA==mlx5_2:1 NCCL_IB_GID_INDEX=40 NCCL_SOCKET_IFNAME==ens5f1"},
       {"two rails, one index", second("ens12", "172.17.0.11", 2),
        "NCCL_IB_HCA==mlx5_2:1,mlx5_2:1 NCCL_IB_GID_INDEX=3 NCCL_SOCKET_IFNAME==eno1"},
-      {"two rails, two indices", second("ens12", "172.17.0.11", 4), "NCCL_IB_HCA==mlx5_2:1,mlx5_2:1 NCCL_SOCKET_IFNAME==eno1"},
+      {"two rails, two indices", second("ens12", "172.17.0.11", 4),
+       "NCCL_IB_HCA==mlx5_2:1,mlx5_2:1 NCCL_SOCKET_IFNAME==eno1"},
       {"InfiniBand", [](facts::Node* n) { n->hcas = {MakeIb("mlx5_0", "0000:01:00.0", 400)}; },
        "NCCL_IB_HCA==mlx5_0:1 NCCL_SOCKET_IFNAME==eno1"},
       {"no device", [](facts::Node* n) { n->hcas.clear(); }, "NCCL_SOCKET_IFNAME==eno1"},
-      {"port down", [](facts::Node* n) { n->hcas[0].ports[0].state = facts::PortState::kDown; }, "NCCL_SOCKET_IFNAME==eno1"},
+      {"port down", [](facts::Node* n) { n->hcas[0].ports[0].state = facts::PortState::kDown; },
+       "NCCL_SOCKET_IFNAME==eno1"},
       {"a trap: version 1 only", [](facts::Node* n) { n->hcas[0].ports[0].gids.resize(3); },
        "NCCL_IB_DISABLE=1 NCCL_SOCKET_IFNAME==eno1"},
-      {"a trap: software device", [](facts::Node* n) { n->hcas[0].is_software = true; }, "NCCL_IB_DISABLE=1 NCCL_SOCKET_IFNAME==eno1"},
-      {"not openable is no trap", [](facts::Node* n) { n->hcas[0].openable = facts::Openable::kNo; }, "NCCL_SOCKET_IFNAME==eno1"},
-      {"EFA", [](facts::Node* n) { n->hcas[0].driver = "efa"; n->hcas[0].ports[0].link_layer = facts::LinkLayer::kOther; },
+      {"a trap: software device", [](facts::Node* n) { n->hcas[0].is_software = true; },
+       "NCCL_IB_DISABLE=1 NCCL_SOCKET_IFNAME==eno1"},
+      {"not openable is no trap", [](facts::Node* n) { n->hcas[0].openable = facts::Openable::kNo; },
+       "NCCL_SOCKET_IFNAME==eno1"},
+      {"EFA",
+       [](facts::Node* n) {
+         n->hcas[0].driver = "efa";
+         n->hcas[0].ports[0].link_layer = facts::LinkLayer::kOther;
+       },
        "NCCL_SOCKET_IFNAME==eno1"},
       {"Slingshot",
        [](facts::Node* n) {
@@ -106,7 +114,8 @@ TEST(DecideTest, ReasonsOfWhatStaysUnset) {
   node.hcas.push_back(MakeRoce("mlx5_2", "0000:04:00.0", 25, "ens12", "172.17.0.11", 4));
   node.netdevs.push_back(MakeNetdev("ens12", "172.17.0.11"));
   EXPECT_EQ(Reason(node, "NCCL_IB_GID_INDEX"),
-            "the right index differs between the selected ports, and one number serves all; NCCL 2.21 and later choose for each port");
+            "the right index differs between the selected ports, and one number serves all; NCCL 2.21 and later choose "
+            "for each port");
   EXPECT_EQ(Reason(node, "NCCL_IB_DISABLE"), "RDMA ports are usable");
   node.hcas = {MakeIb("mlx5_0", "0000:01:00.0", 400)};
   EXPECT_EQ(Reason(node, "NCCL_IB_GID_INDEX"), "InfiniBand ports need none");
@@ -119,30 +128,34 @@ TEST(DecideTest, ReasonsOfWhatStaysUnset) {
 // Whatever a name holds, no value holds what NCCL's grammar would read as something else.
 TEST(DecideTest, OddNamesAreNeverInAValue) {
   for (const std::string& name :
-       {std::string("mlx5,1"), std::string("mlx5:1"), std::string("mlx5 1"), std::string("mlx5\n1"), std::string("mlx5\x1b[0m"),
-        std::string("mlx5\t1"), std::string("=mlx5"), std::string("^mlx5"), std::string("\xc3\xa9"), std::string(200, 'x'),
-        std::string(64, 'x'), std::string("a\0b", 3), std::string()}) {
+       {std::string("mlx5,1"), std::string("mlx5:1"), std::string("mlx5 1"), std::string("mlx5\n1"),
+        std::string("mlx5\x1b[0m"), std::string("mlx5\t1"), std::string("=mlx5"), std::string("^mlx5"),
+        std::string("\xc3\xa9"), std::string(200, 'x'), std::string(64, 'x'), std::string("a\0b", 3), std::string()}) {
     facts::Node hca = MakeServer();
     hca.hcas[0].name = name;
     EXPECT_EQ(Values(hca), "NCCL_SOCKET_IFNAME==ens5f1") << name;
-    EXPECT_EQ(Reason(hca, "NCCL_IB_HCA"), "the name of a port's device cannot stand in a list; leaving the choice to NCCL");
+    EXPECT_EQ(Reason(hca, "NCCL_IB_HCA"),
+              "the name of a port's device cannot stand in a list; leaving the choice to NCCL");
     EXPECT_EQ(Reason(hca, "NCCL_IB_GID_INDEX"), "the ports cannot be listed, and the index is right for these only");
     facts::Node netdev = MakeServer();
     netdev.hcas.clear();
     netdev.netdevs[1].name = name;
     EXPECT_EQ(Values(netdev), "") << name;
-    EXPECT_EQ(Reason(netdev, "NCCL_SOCKET_IFNAME"), "the interface's name cannot stand in a list; leaving the choice to NCCL");
+    EXPECT_EQ(Reason(netdev, "NCCL_SOCKET_IFNAME"),
+              "the interface's name cannot stand in a list; leaving the choice to NCCL");
   }
   facts::Node longest = MakeServer();
   longest.hcas[0].name = std::string(63, 'x');
-  EXPECT_EQ(Values(longest), "NCCL_IB_HCA==" + std::string(63, 'x') + ":1 NCCL_IB_GID_INDEX=3 NCCL_SOCKET_IFNAME==ens5f1");
+  EXPECT_EQ(Values(longest),
+            "NCCL_IB_HCA==" + std::string(63, 'x') + ":1 NCCL_IB_GID_INDEX=3 NCCL_SOCKET_IFNAME==ens5f1");
 }
 
 TEST(DecideTest, SaysWhyTheOtherIndicesAreWrong) {
   facts::Node node = MakeServer();
   node.hcas[0].ports[0].gids.push_back(MakeGid(5, "2001:db8::1", facts::RoceVersion::kV2, "ens5f1"));
   const auto all = Decide(Assess(node));
-  const auto gid = std::find_if(all.begin(), all.end(), [](const auto& d) { return d.variable == "NCCL_IB_GID_INDEX"; });
+  const auto gid =
+      std::find_if(all.begin(), all.end(), [](const auto& d) { return d.variable == "NCCL_IB_GID_INDEX"; });
   ASSERT_NE(gid, all.end());
   EXPECT_EQ(gid->reason, "RoCE v2 entry of 172.20.0.11 on ens5f1");
   EXPECT_EQ(Show(gid->rejected),

@@ -45,7 +45,8 @@ std::string WhyUnusable(const facts::Node& node, PortRef* ref) {
   const facts::IbPort& port = *ref->port;
   if (port.state != PortState::kActive) return std::string("port is ") + StateName(port.state);
   if (hca.is_software) return "software device: slower than plain sockets";
-  if (hca.node_type == facts::NodeType::kRnic) return "iWARP adapter: NCCL addresses peers by LID or GID, which it has not";
+  if (hca.node_type == facts::NodeType::kRnic)
+    return "iWARP adapter: NCCL addresses peers by LID or GID, which it has not";
   if (!port.link_layer || *port.link_layer == LinkLayer::kOther) {
     return "link layer is neither InfiniBand nor Ethernet";
   }
@@ -108,8 +109,10 @@ void Reject(std::vector<PortRef>* ports, std::vector<Rejection>* rejected, Why w
   std::vector<PortRef> kept;
   for (const auto& ref : *ports) {
     std::string reason = why(ref);
-    if (reason.empty()) kept.push_back(ref);
-    else rejected->push_back({.what = ref.Name(), .why = std::move(reason)});
+    if (reason.empty())
+      kept.push_back(ref);
+    else
+      rejected->push_back({.what = ref.Name(), .why = std::move(reason)});
   }
   *ports = std::move(kept);
 }
@@ -141,8 +144,8 @@ void KeepBestGroup(PortSelection* out, std::size_t usable) {
     return Number(ref.Gbps()) + " Gb/s: not a rail beside " + Describe(*best);
   });
   out->reason = groups.size() == 1 && out->rejected.empty() ? "every port is usable: " + Describe(*best)
-                : usable == 1                              ? "the only usable port: " + Describe(*best)
-                                                           : "the rails: " + Describe(*best);
+                : usable == 1                               ? "the only usable port: " + Describe(*best)
+                                                            : "the rails: " + Describe(*best);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ struct PortRef {
 struct PortSelection {
   std::vector<PortRef> ports;  // in the facts' order
   std::vector<Rejection> rejected;
-  std::string reason;        // why these, or why none
+  std::string reason;         // why these, or why none
   bool needs_plugin = false;  // an EFA device is there: its own NCCL plugin carries the traffic
   bool has_trap = false;      // a rejected port would be taken by NCCL's own defaults
 };

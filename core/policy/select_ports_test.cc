@@ -42,19 +42,30 @@ TEST(SelectPortsTest, WhyAPortCannotCarryTraffic) {
       {[](facts::Hca* h) { h->is_software = true; }, "software device: slower than plain sockets", true},
       {[](facts::Hca* h) { h->node_type = facts::NodeType::kRnic; },
        "iWARP adapter: NCCL addresses peers by LID or GID, which it has not", true},
-      {[](facts::Hca* h) { h->ports[0].link_layer = std::nullopt; }, "link layer is neither InfiniBand nor Ethernet", false},
-      {[](facts::Hca* h) { h->ports[0].link_layer = facts::LinkLayer::kOther; }, "link layer is neither InfiniBand nor Ethernet", false},
+      {[](facts::Hca* h) { h->ports[0].link_layer = std::nullopt; }, "link layer is neither InfiniBand nor Ethernet",
+       false},
+      {[](facts::Hca* h) { h->ports[0].link_layer = facts::LinkLayer::kOther; },
+       "link layer is neither InfiniBand nor Ethernet", false},
       {[](facts::Hca* h) { h->openable = Openable::kMissing; }, "no /dev/infiniband node: verbs cannot open it", false},
       {[](facts::Hca* h) { h->openable = Openable::kNo; }, "/dev/infiniband/uverbs0 may not be opened", false},
       {[](facts::Hca* h) { h->ports[0].gids.clear(); }, "its GID table is empty in this network namespace", true},
       {[](facts::Hca* h) { h->ports[0].gids.resize(2); },
        "it has link-local GIDs only, which do not leave the link: its interface has no address", true},
-      {[](facts::Hca* h) { h->ports[0].gids.resize(3); }, "it has a routable GID for RoCE v1 only, none for RoCE v2", true},
-      {[](facts::Hca* h) { for (auto& gid : h->ports[0].gids) gid.netdev = "pod7"; },
+      {[](facts::Hca* h) { h->ports[0].gids.resize(3); }, "it has a routable GID for RoCE v1 only, none for RoCE v2",
+       true},
+      {[](facts::Hca* h) {
+         for (auto& gid : h->ports[0].gids) gid.netdev = "pod7";
+       },
        "its routable GIDs belong to another network namespace", true},
-      {[](facts::Hca* h) { *h = MakeIb("mlx5_2", "0000:03:00.1", 100); h->ports[0].sm_lid = 0; },
+      {[](facts::Hca* h) {
+         *h = MakeIb("mlx5_2", "0000:03:00.1", 100);
+         h->ports[0].sm_lid = 0;
+       },
        "no subnet manager has set it up (lid or sm_lid is 0)", true},
-      {[](facts::Hca* h) { *h = MakeIb("mlx5_2", "0000:03:00.1", 100); h->ports[0].lid = 0; },
+      {[](facts::Hca* h) {
+         *h = MakeIb("mlx5_2", "0000:03:00.1", 100);
+         h->ports[0].lid = 0;
+       },
        "no subnet manager has set it up (lid or sm_lid is 0)", true},
   };
   for (const auto& row : rows) {
@@ -109,27 +120,34 @@ TEST(SelectPortsTest, RailsOfOneLayerAndOneRate) {
   facts::Hca rxe = Rail("3", 2.5);
   rxe.is_software = true;
   const Case cases[] = {
-      {"two rails", With({Rail("0", 200), Rail("1", 200)}), "roce_0:1 roce_1:1", "", "every port is usable: 2 x 200 Gb/s RoCE"},
-      {"one unplugged", With({Rail("0", 200), down}), "roce_0:1", "roce_1:1: port is DOWN", "the only usable port: 1 x 200 Gb/s RoCE"},
+      {"two rails", With({Rail("0", 200), Rail("1", 200)}), "roce_0:1 roce_1:1", "",
+       "every port is usable: 2 x 200 Gb/s RoCE"},
+      {"one unplugged", With({Rail("0", 200), down}), "roce_0:1", "roce_1:1: port is DOWN",
+       "the only usable port: 1 x 200 Gb/s RoCE"},
       {"slower management port", With({Rail("0", 200), Rail("1", 25)}), "roce_0:1",
        "roce_1:1: 25 Gb/s: not a rail beside 1 x 200 Gb/s RoCE", "the rails: 1 x 200 Gb/s RoCE"},
       {"front end of equal rate", With({Rail("0", 100), FrontEnd(100)}), "roce_0:1",
-       "roce_9:1: eno1 carries the node's own address, and other ports are at least as fast", "the rails: 1 x 100 Gb/s RoCE"},
+       "roce_9:1: eno1 carries the node's own address, and other ports are at least as fast",
+       "the rails: 1 x 100 Gb/s RoCE"},
       {"front end alone", With({FrontEnd(25)}), "roce_9:1", "", "every port is usable: 1 x 25 Gb/s RoCE"},
       {"front end faster than the rest", With({Rail("0", 10), FrontEnd(100)}), "roce_9:1",
        "roce_0:1: 10 Gb/s: not a rail beside 1 x 100 Gb/s RoCE", "the rails: 1 x 100 Gb/s RoCE"},
-      {"mixed, InfiniBand carries more", With({MakeIb("ib0", "0000:01:00.0", 200), MakeIb("ib1", "0000:02:00.0", 200), Rail("0", 100)}),
-       "ib0:1 ib1:1", "roce_0:1: link layers must not be mixed, and 2 x 200 Gb/s InfiniBand carry more",
+      {"mixed, InfiniBand carries more",
+       With({MakeIb("ib0", "0000:01:00.0", 200), MakeIb("ib1", "0000:02:00.0", 200), Rail("0", 100)}), "ib0:1 ib1:1",
+       "roce_0:1: link layers must not be mixed, and 2 x 200 Gb/s InfiniBand carry more",
        "the rails: 2 x 200 Gb/s InfiniBand"},
       {"mixed, Ethernet carries more", With({MakeIb("ib0", "0000:01:00.0", 100), Rail("0", 100), Rail("1", 100)}),
-       "roce_0:1 roce_1:1", "ib0:1: link layers must not be mixed, and 2 x 100 Gb/s RoCE carry more", "the rails: 2 x 100 Gb/s RoCE"},
+       "roce_0:1 roce_1:1", "ib0:1: link layers must not be mixed, and 2 x 100 Gb/s RoCE carry more",
+       "the rails: 2 x 100 Gb/s RoCE"},
       {"mixed, equal", With({Rail("0", 100), MakeIb("ib0", "0000:01:00.0", 100)}), "ib0:1",
-       "roce_0:1: link layers must not be mixed, and 1 x 100 Gb/s InfiniBand carry more", "the rails: 1 x 100 Gb/s InfiniBand"},
-      {"many slow against one fast", With({Rail("0", 100), Rail("1", 100), Rail("2", 100), MakeIb("ib0", "0000:01:00.0", 200)}),
+       "roce_0:1: link layers must not be mixed, and 1 x 100 Gb/s InfiniBand carry more",
+       "the rails: 1 x 100 Gb/s InfiniBand"},
+      {"many slow against one fast",
+       With({Rail("0", 100), Rail("1", 100), Rail("2", 100), MakeIb("ib0", "0000:01:00.0", 200)}),
        "roce_0:1 roce_1:1 roce_2:1", "ib0:1: link layers must not be mixed, and 3 x 100 Gb/s RoCE carry more",
        "the rails: 3 x 100 Gb/s RoCE"},
-      {"a software device beside", With({Rail("0", 100), rxe}), "roce_0:1", "roce_3:1: software device: slower than plain sockets",
-       "the only usable port: 1 x 100 Gb/s RoCE"},
+      {"a software device beside", With({Rail("0", 100), rxe}), "roce_0:1",
+       "roce_3:1: software device: slower than plain sockets", "the only usable port: 1 x 100 Gb/s RoCE"},
       {"no device", With({}), "", "", "this node has no RDMA device"},
   };
   for (const Case& c : cases) {

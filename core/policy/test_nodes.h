@@ -19,7 +19,9 @@
 
 namespace nccl_tune::policy {
 
-inline facts::IpAddress Address(std::string_view text) { return facts::ParseIpAddress(text).value_or(facts::IpAddress{}); }
+inline facts::IpAddress Address(std::string_view text) {
+  return facts::ParseIpAddress(text).value_or(facts::IpAddress{});
+}
 
 inline facts::Gid MakeGid(int index, std::string_view address, std::optional<facts::RoceVersion> version,
                           std::optional<std::string> netdev) {
@@ -30,8 +32,9 @@ inline facts::Gid MakeGid(int index, std::string_view address, std::optional<fac
 // is the index of the address's v1 entry.
 inline std::vector<facts::Gid> MakeGids(const std::string& netdev, std::string_view address, int first = 2) {
   using facts::RoceVersion;
-  return {MakeGid(0, "fe80::5eff:fe00:1", RoceVersion::kV1, netdev), MakeGid(1, "fe80::5eff:fe00:1", RoceVersion::kV2, netdev),
-          MakeGid(first, address, RoceVersion::kV1, netdev), MakeGid(first + 1, address, RoceVersion::kV2, netdev)};
+  return {MakeGid(0, "fe80::5eff:fe00:1", RoceVersion::kV1, netdev),
+          MakeGid(1, "fe80::5eff:fe00:1", RoceVersion::kV2, netdev), MakeGid(first, address, RoceVersion::kV1, netdev),
+          MakeGid(first + 1, address, RoceVersion::kV2, netdev)};
 }
 
 inline facts::Hca MakeHca(std::string name, std::string_view pci, facts::LinkLayer layer, double gbps) {

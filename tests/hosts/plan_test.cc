@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The plan of each machine of the first scene is what an engineer typed there by hand.
+#include "core/env/plan.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "core/env/plan.h"
 #include "tests/hosts/replay.h"
 
 namespace nccl_tune::hosts {

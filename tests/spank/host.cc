@@ -51,7 +51,9 @@ int Host::Call(const char* name, std::vector<std::string> arguments) {
 }
 
 int Host::Init(std::vector<std::string> arguments) { return Call("slurm_spank_init", std::move(arguments)); }
-int Host::Option(const char* value, bool remote) { return callback == nullptr ? -99 : callback(0, value, remote ? 1 : 0); }
+int Host::Option(const char* value, bool remote) {
+  return callback == nullptr ? -99 : callback(0, value, remote ? 1 : 0);
+}
 
 int Host::UserInit() {
   texts_.clear();
@@ -134,8 +136,10 @@ spank_err_t spank_getenv(spank_t, const char* name, char* value, int length) {
 spank_err_t spank_setenv(spank_t, const char* name, const char* value, int overwrite) {
   if (!TheHost()->can_set) return ESPANK_ERROR;
   ++TheHost()->changes;
-  if (overwrite != 0) TheHost()->task[name] = value;
-  else TheHost()->task.emplace(name, value);
+  if (overwrite != 0)
+    TheHost()->task[name] = value;
+  else
+    TheHost()->task.emplace(name, value);
   return kSuccess;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plays Slurm for the plugin: the functions that Slurm exports to it, kept in one object, and the calls that Slurm makes.
-// The functions are looked up by the plugin in the program that loads it, so there is one host at a time.
+// Plays Slurm for the plugin: the functions that Slurm exports to it, kept in one object, and the calls that Slurm
+// makes. The functions are looked up by the plugin in the program that loads it, so there is one host at a time.
 #ifndef NCCL_TUNE_TESTS_SPANK_HOST_H_
 #define NCCL_TUNE_TESTS_SPANK_HOST_H_
 

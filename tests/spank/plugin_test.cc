@@ -101,7 +101,8 @@ TEST(PluginTest, OffTouchesNothing) {
     EXPECT_EQ(host.changes, 0) << row.what;
     EXPECT_EQ(host.info, "") << row.what;
     const bool complains = row.wish != nullptr && std::string(row.wish) == "fast";
-    EXPECT_EQ(host.log, complains ? "nccl-tune: NCCL_TUNE=\"fast\" is no mode; leaving this step untuned\n" : "") << row.what;
+    EXPECT_EQ(host.log, complains ? "nccl-tune: NCCL_TUNE=\"fast\" is no mode; leaving this step untuned\n" : "")
+        << row.what;
     ExpectNoChild();
   }
 }
@@ -142,7 +143,8 @@ TEST(PluginTest, DryRunSetsNothing) {
 
 TEST(PluginTest, TheUsersOwnStays) {
   Host host;
-  host.job = {{"NCCL_SOCKET_IFNAME", "mine"}, {"NCCL_IB_HCA", "mlx5_7"}, {"NCCL_IB_GID_INDEX", ""}, {"NCCL_IB_DISABLE", "0"}};
+  host.job = {
+      {"NCCL_SOCKET_IFNAME", "mine"}, {"NCCL_IB_HCA", "mlx5_7"}, {"NCCL_IB_GID_INDEX", ""}, {"NCCL_IB_DISABLE", "0"}};
   const Variables before = host.job;
   RunStep(&host, "auto");
   const auto plan = PlanOf(host);
@@ -159,7 +161,8 @@ TEST(PluginTest, WhatWasSetSinceUserInitStays) {
   host.Init({kPatient});
   host.Option("auto", true);
   host.UserInit();
-  for (const char* name : {"NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_SOCKET_IFNAME", "NCCL_IB_DISABLE"}) host.task[name] = "image";
+  for (const char* name : {"NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_SOCKET_IFNAME", "NCCL_IB_DISABLE"})
+    host.task[name] = "image";
   EXPECT_EQ(host.TaskInit(), 0);
   for (const auto& [name, value] : PlanOf(host).set) EXPECT_EQ(host.task[name], "image") << name << value;
 }
@@ -167,8 +170,11 @@ TEST(PluginTest, WhatWasSetSinceUserInitStays) {
 // The outer step ran on another node: what it set and is not right here must not stay.
 TEST(PluginTest, ANestedStepReplacesWhatTheOuterSet) {
   Host host;
-  host.job = {{"NCCL_IB_GID_INDEX", "77"}, {"NCCL_SOCKET_IFNAME", "=gone0"}, {"NCCL_IB_HCA", "changed_by_hand"},
-              {"NCCL_TUNE_PLAN", R"({"v":1,"set":{"NCCL_IB_GID_INDEX":"77","NCCL_SOCKET_IFNAME":"=gone0","NCCL_IB_HCA":"=gone:1"}})"}};
+  host.job = {{"NCCL_IB_GID_INDEX", "77"},
+              {"NCCL_SOCKET_IFNAME", "=gone0"},
+              {"NCCL_IB_HCA", "changed_by_hand"},
+              {"NCCL_TUNE_PLAN",
+               R"({"v":1,"set":{"NCCL_IB_GID_INDEX":"77","NCCL_SOCKET_IFNAME":"=gone0","NCCL_IB_HCA":"=gone:1"}})"}};
   RunStep(&host, "auto");
   const auto plan = PlanOf(host);
   for (const char* name : {"NCCL_IB_GID_INDEX", "NCCL_SOCKET_IFNAME"}) {
@@ -235,13 +241,18 @@ TEST(PluginTest, OddArgumentsWarnAndAreIgnored) {
     std::string log;
   } rows[] = {
       {"debug", std::string("error: nccl-tune: plugstack.conf: unknown argument: got \"debug\", ") + unknown},
-      {"Default=auto", std::string("error: nccl-tune: plugstack.conf: unknown argument: got \"Default=auto\", ") + unknown},
+      {"Default=auto",
+       std::string("error: nccl-tune: plugstack.conf: unknown argument: got \"Default=auto\", ") + unknown},
       {"", std::string("error: nccl-tune: plugstack.conf: unknown argument: got \"\", ") + unknown},
-      {"timeout_ms=0", "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"0\", expected 1 to 10000; ignoring it\n"},
-      {"timeout_ms=10001", "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"10001\", expected 1 to 10000; ignoring it\n"},
+      {"timeout_ms=0",
+       "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"0\", expected 1 to 10000; ignoring it\n"},
+      {"timeout_ms=10001",
+       "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"10001\", expected 1 to 10000; ignoring it\n"},
       {"timeout_ms", "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"\", expected 1 to 10000; ignoring it\n"},
-      {"timeout_ms=5s", "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"5s\", expected 1 to 10000; ignoring it\n"},
-      {"timeout_ms=-5", "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"-5\", expected 1 to 10000; ignoring it\n"},
+      {"timeout_ms=5s",
+       "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"5s\", expected 1 to 10000; ignoring it\n"},
+      {"timeout_ms=-5",
+       "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"-5\", expected 1 to 10000; ignoring it\n"},
   };
   for (const auto& row : rows) {
     Host host;
