@@ -14,11 +14,26 @@ make_state() {
   export NCCL_TUNE_CLUSTER_DIR
 }
 
+# A copy of the tools, the machines and the product that every user can read, whatever folder the clone is in.
+make_plain_clone() {
+  PLAIN_CLONE=$NCCL_TUNE_CLUSTER_DIR/clone
+  PLAIN_CLUSTER=$PLAIN_CLONE/tools/cluster
+  PLAIN_PRODUCT=$PLAIN_CLONE/product
+  chmod 1777 "$NCCL_TUNE_CLUSTER_DIR"
+  [ ! -e "$PLAIN_CLONE" ] || return 0
+  mkdir -p "$PLAIN_CLONE/tests" "$PLAIN_PRODUCT"
+  cp -r "$CLONE/tools" "$CLONE/etc" "$PLAIN_CLONE"
+  cp -r "$CLONE/tests/hosts" "$PLAIN_CLONE/tests"
+  cp -L "$CLONE"/bazel-bin/{cli/nccl-tune,launcher/nccl-launch,bench/nccl-bench,spank/spank_nccl_tune.so} "$PLAIN_PRODUCT"
+  cp -L "$CLONE"/bazel-bin/bench/libnccl_bench_*.so "$PLAIN_PRODUCT"
+  chmod -R a+rX "$PLAIN_CLONE"
+}
+
 # Stops every cluster of this test file.
 remove_state() {
   local folder
   for folder in "$NCCL_TUNE_CLUSTER_DIR"/*/; do
-    [ -d "$folder" ] && "$CLUSTER" down --name "$(basename "$folder")" 3>&-
+    [ -d "$folder" ] && [ "$(basename "$folder")" != clone ] && "$CLUSTER" down --name "$(basename "$folder")" 3>&-
   done
   rm -rf "$NCCL_TUNE_CLUSTER_DIR"
 }

@@ -22,9 +22,10 @@ as_root_only() { [ "$(id -u)" = 0 ] || skip "needs root"; }
 
 as_plain_user() {
   as_root_only
-  "${PLAIN[@]}" test -x "$CLUSTER" || skip "another user cannot read this clone"
-  chmod 1777 "$NCCL_TUNE_CLUSTER_DIR"
+  make_plain_clone
 }
+
+plain_cluster() { "${PLAIN[@]}" "$PLAIN_CLUSTER" "$@"; }
 
 @test "status lists nodes, states and machines" {
   run shared status
@@ -323,28 +324,30 @@ s.settimeout(9); print(s.accept()[1][0])'
 
 @test "a plain user has a cluster too" {
   as_plain_user
-  MARK=$NCCL_TUNE_CLUSTER_DIR/plain "${PLAIN[@]}" "$CLUSTER" up --name plain 3>&-
+  MARK=$NCCL_TUNE_CLUSTER_DIR/plain plain_cluster up --name plain --bin "$PLAIN_PRODUCT" 3>&-
   # shellcheck disable=SC2016
-  [ "$("${PLAIN[@]}" "$CLUSTER" run --name plain srun -N3 --mpi=pmix --gpus-per-node=1 \
+  [ "$(plain_cluster run --name plain srun -N3 --mpi=pmix --gpus-per-node=1 \
     sh -c 'echo $PMIX_RANK $CUDA_VISIBLE_DEVICES $(hostname)' | sort | xargs)" = "0 0 server1 1 0 server2 2 0 server3" ]
-  run "${PLAIN[@]}" "$CLUSTER" run --name plain --user alice true
+  run -0 plain_cluster run --name plain srun -N3 --ntasks-per-node=1 --mpi=pmix --nccl-tune nccl-launch -- nccl-bench all_reduce -b 1K -e 4K -f 2
+  [[ $output == *"# Out of bounds values : 0 OK"* ]]
+  run plain_cluster run --name plain --user alice true
   [ "$status" -eq 2 ]
   kill -9 "$(node_pid plain server3)"
-  "${PLAIN[@]}" "$CLUSTER" status --name plain | grep -q '^server3 *down'
-  "${PLAIN[@]}" "$CLUSTER" down --name plain
+  plain_cluster status --name plain | grep -q '^server3 *down'
+  plain_cluster down --name plain
   nothing_left plain
   [ ! -e "$NCCL_TUNE_CLUSTER_DIR/plain" ]
 }
 
 @test "a plain user's cluster leaves nothing when its head or its up is killed" {
   as_plain_user
-  MARK=$NCCL_TUNE_CLUSTER_DIR/plain "${PLAIN[@]}" "$CLUSTER" up --name plain --nodes 2 3>&-
+  MARK=$NCCL_TUNE_CLUSTER_DIR/plain plain_cluster up --name plain --nodes 2 --bin "$PLAIN_PRODUCT" 3>&-
   kill -9 "$(head_pid plain)"
   nothing_left plain
-  run up_until plain controller KILL "${PLAIN[@]}"
+  CLUSTER=$PLAIN_CLUSTER run up_until plain controller KILL "${PLAIN[@]}"
   [ "$status" -eq 137 ]
   nothing_left plain
-  run up_until plain pids.json INT "${PLAIN[@]}"
+  CLUSTER=$PLAIN_CLUSTER run up_until plain pids.json INT "${PLAIN[@]}"
   [ "$status" -eq 130 ]
   nothing_left plain
 }
@@ -353,7 +356,7 @@ s.settimeout(9); print(s.accept()[1][0])'
   as_plain_user
   # shellcheck disable=SC2016
   run "${PLAIN[@]}" unshare --user --map-root-user sh -c \
-    'echo 0 >/proc/sys/user/max_net_namespaces && "$1" up --name refused' sh "$CLUSTER"
+    'echo 0 >/proc/sys/user/max_net_namespaces && "$1" up --name refused' sh "$PLAIN_CLUSTER"
   [ "$status" -eq 3 ]
   [[ $output == *"cluster: namespaces: got"*"expected them to be allowed"*"To do: "* ]]
   [ ! -e "$NCCL_TUNE_CLUSTER_DIR/refused" ]

@@ -91,15 +91,22 @@ def write(state: State, nodes: list[Node], head: str, rootless: bool) -> None:
 
 
 def _find_product(folder: Path) -> dict[str, Path]:
-    """What is built, by its path below the build folder; a folder with all files side by side will do as well."""
+    """What is built, by its path below the build folder; a folder with all files side by side will do as well.
+
+    What this user may not read, such as the build folder of root, counts as not built."""
     found = {}
-    benches = [f"bench/{path.name}" for path in sorted((folder / "bench").glob("*.so"))]
+    benches = [f"bench/{path.name}" for path in _shared_objects(folder / "bench") + _shared_objects(folder)
+               if path.name.startswith("libnccl_bench_")]
     for name in dict.fromkeys((*PRODUCT, *benches)):
         for path in (folder / name, folder / Path(name).name):
-            if path.is_file():
+            if os.access(path, os.R_OK) and path.is_file():
                 found[name] = path
                 break
     return found
+
+
+def _shared_objects(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.so")) if os.access(folder, os.R_OK | os.X_OK) else []
 
 
 def install_product(state: State, folder: Path) -> list[str]:

@@ -30,10 +30,10 @@ def bazel(arguments, output_base=None):
     return process.wait()
 
 
-def bazel_info(key, output_base=None):
-    """One value of `bazel info`."""
+def bazel_info(key, options=(), output_base=None):
+    """One value of `bazel info`; some depend on the options of the build."""
     startup = [f"--output_base={output_base}"] if output_base else []
-    command = ["bash", "-c", '. tools/bazel.bash && bazel_command "$@"', "bazel", *startup, "info", key]
+    command = ["bash", "-c", '. tools/bazel.bash && bazel_command "$@"', "bazel", *startup, "info", *options, key]
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout.strip()
 
 
@@ -53,7 +53,7 @@ class Bazel:
         options = [f"--config={self.config}"] if self.config else []
         started = time.time()
         status = bazel(["test", *options, "--keep_going", "--noshow_progress", "--", *self.targets], base)
-        found = self._collect(bazel_info("bazel-testlogs", base), started)
+        found = self._collect(bazel_info("bazel-testlogs", options, base), started)
         if status not in (0, 3, 4):  # 3: some test failed, which is among the cases; 4: no tests were found
             found.append(Case(f"{self.name}: build", time.time() - started, cases.FAILED, f"bazel ended with {status}"))
         if base:
