@@ -17,6 +17,7 @@ make_state() {
 # A copy of the tools, the machines and the product that every user can read, whatever folder the clone is in.
 make_plain_clone() {
   PLAIN_CLONE=$NCCL_TUNE_CLUSTER_DIR/clone
+  # shellcheck disable=SC2034  # used by the test files
   PLAIN_CLUSTER=$PLAIN_CLONE/tools/cluster
   PLAIN_PRODUCT=$PLAIN_CLONE/product
   chmod 1777 "$NCCL_TUNE_CLUSTER_DIR"
