@@ -27,9 +27,12 @@ std::string Error::ToString() const {
   std::string out;
   if (!where.empty()) out += Printable(where) + ": ";
   out += what;
-  if (!seen.empty() || !expected.empty()) {
+  // An empty value is a value where something was given; where nothing could be read there is none to show.
+  if (!seen.empty() || (!expected.empty() && code == Code::kInvalidInput)) {
     out += ": got \"" + Printable(seen) + "\"";
     if (!expected.empty()) out += ", expected " + expected;
+  } else if (!expected.empty()) {
+    out += "; expected " + expected;
   }
   if (!hint.empty()) out += ". " + hint;
   return out;

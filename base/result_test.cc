@@ -40,6 +40,8 @@ TEST(ErrorTest, MessageHasEveryPartThatIsKnown) {
                    .hint = "Leaving this port out."};
   EXPECT_EQ(full.ToString(),
             "mlx5_3:1: rate is no number: got \"\", expected a number of Gb/sec. Leaving this port out.");
+  EXPECT_EQ((Error{.code = Code::kNotFound, .what = "gone", .where = "a", .expected = "a folder"}).ToString(),
+            "a: gone; expected a folder");
   EXPECT_EQ(Error{.what = "gone"}.ToString(), "gone");
   EXPECT_EQ((Error{.what = "gone", .where = "a/b"}).ToString(), "a/b: gone");
 }

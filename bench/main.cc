@@ -103,7 +103,7 @@ void SetForMpi(const World& world, const Environment& environment) {
   }
   for (const Setting& setting : ChooseMpiSettings(facts)) {
     setenv(setting.name.c_str(), setting.value.c_str(), 1);
-    Note(world, "set " + setting.name + "=" + setting.value + ": " + setting.why);
+    Note(world, "set " + setting.name + "=" + base::Printable(setting.value) + ": " + setting.why);
   }
 }
 
@@ -154,15 +154,15 @@ int Measure(const Options& options, const Environment& environment) {
 int Main(const std::string& called, const std::vector<std::string>& arguments, const Environment& environment) {
   const auto options = ParseOptions(called, arguments, environment);
   if (!options.ok()) return RefuseOnce(environment, options.error());
-  if (options->mode == Mode::kHelp) {
-    std::cout << HelpText();
-    return 0;
-  }
-  if (options->mode == Mode::kVersion) {
-    std::cout << "nccl-bench " << base::kVersion << "\n";
-    return 0;
-  }
-  return Measure(*options, environment);
+  if (options->mode == Mode::kHelp) std::cout << HelpText();
+  if (options->mode == Mode::kVersion) std::cout << "nccl-bench " << base::kVersion << "\n";
+  const bool prints = options->mode == Mode::kHelp || options->mode == Mode::kVersion;
+  const int status = prints ? 0 : Measure(*options, environment);
+  std::cout.flush();
+  if (!std::cout.fail() || status != 0) return status;
+  // A table that nobody got is no success.
+  std::cerr << "nccl-bench: cannot write to standard output: the results are lost\n";
+  return kInternal;
 }
 
 }  // namespace

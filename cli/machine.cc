@@ -4,37 +4,22 @@
 #include <unistd.h>
 
 #include <array>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "hw/capture_tree.h"
 #include "hw/directory_tree.h"
 #include "hw/local_address.h"
+#include "hw/user_file.h"
 
 namespace nccl_tune::cli {
 namespace {
 
 using base::Result;
 
-// A file of the user's by its path, through the same bounded reader as every other file.
-Result<std::string> ReadUserFile(const std::string& path) {
-  constexpr std::size_t kLimit = 8 << 20;
-  // A link to elsewhere is the user's right; the reader below keeps links inside its folder.
-  std::error_code failed;
-  const auto real = std::filesystem::canonical(path, failed);
-  if (failed) return base::Error{.code = base::Code::kNotFound, .what = failed.message(), .where = path};
-  NCCL_TUNE_ASSIGN_OR_RETURN(tree, hw::DirectoryTree::Open(real.parent_path().string()));
-  auto text = tree->Read(real.filename().string(), kLimit);
-  if (text.ok()) return text;
-  base::Error error = text.error();
-  error.where = path;
-  return error;
-}
-
 Result<Machine> OpenCapture(const Options& options) {
   Machine out;
-  NCCL_TUNE_ASSIGN_OR_RETURN(text, ReadUserFile(*options.host));
+  constexpr std::size_t kLimit = 8 << 20;
+  NCCL_TUNE_ASSIGN_OR_RETURN(text, hw::ReadUserFile(*options.host, kLimit));
   NCCL_TUNE_ASSIGN_OR_RETURN(capture, hw::ParseCapture(text, *options.host));
   const auto header = [&](const char* key) {
     const auto found = capture.header.find(key);

@@ -3,12 +3,8 @@
 // nccl-tune: the command. Parses, calls, prints; decides nothing.
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,6 +19,7 @@
 #include "hw/capture_tree.h"
 #include "hw/gather.h"
 #include "hw/read_node.h"
+#include "hw/user_file.h"
 #include "report/explain.h"
 #include "report/facts_text.h"
 
@@ -61,27 +58,13 @@ Result<std::string> Render(const Options& options) {
                                          : report::ExplainText(plan, node.notes);
 }
 
-// Writes beside and renames, so that a full disk leaves no half capture and an old one stays whole.
-Status WriteWhole(const std::string& path, const std::string& text) {
-  const std::string beside = path + ".new";
-  std::ofstream out(beside, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (out.fail() || std::rename(beside.c_str(), path.c_str()) != 0) {
-    const base::Error error{.code = base::Code::kForbidden,
-                            .what = "cannot write: " + std::generic_category().message(errno),
-                            .where = path,
-                            .hint = "Name a file in a folder that you may write to"};
-    std::remove(beside.c_str());
-    return error;
-  }
-  return base::Ok();
-}
-
 Status Capture(const Options& options) {
   NCCL_TUNE_ASSIGN_OR_RETURN(machine, OpenMachine(options));
   NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(*machine.tree, machine.ip, machine.node_addr));
-  return WriteWhole(options.output, hw::WriteCapture(hw::Gather(*machine.tree, machine.ip, node.address)));
+  const std::string text = hw::WriteCapture(hw::Gather(*machine.tree, machine.ip, node.address));
+  if (options.output != "-") return hw::WriteUserFile(options.output, text);
+  std::cout << text;
+  return base::Ok();
 }
 
 int Report(const base::Error& error, int status) {

@@ -167,7 +167,7 @@ std::string_view HelpText() {
          "  nccl-tune explain [OPTIONS]       each variable, its value, why, and what was rejected\n"
          "  nccl-tune env [OPTIONS]           NAME=VALUE lines, nothing else\n"
          "  nccl-tune facts [OPTIONS]         what was found: RDMA ports, interfaces, GPUs, routes\n"
-         "  nccl-tune capture FILE [OPTIONS]  this machine as one scrubbed text file, for a report or a test\n"
+         "  nccl-tune capture FILE [OPTIONS]  this machine as one scrubbed text file (-: standard output)\n"
          "\n"
          "Options\n"
          "  --root DIR        read a tree (DIR/sys, DIR/ip-addr.json, ...) instead of this machine\n"

@@ -248,9 +248,9 @@ TEST(DirectoryTreeOpenTest, RefusesWhatIsNoFolder) {
     const char* root;
     const char* message;
   } rows[] = {
-      {"/nowhere-at-all", "/nowhere-at-all: No such file or directory: got \"\", expected a folder with sys/ below it"},
-      {"/dev/null", "/dev/null: Not a directory: got \"\", expected a folder with sys/ below it"},
-      {"", "No such file or directory: got \"\", expected a folder with sys/ below it"},
+      {"/nowhere-at-all", "/nowhere-at-all: No such file or directory; expected a folder with sys/ below it"},
+      {"/dev/null", "/dev/null: Not a directory; expected a folder with sys/ below it"},
+      {"", "No such file or directory; expected a folder with sys/ below it"},
   };
   for (const auto& row : rows) {
     const auto got = DirectoryTree::Open(row.root);

@@ -109,6 +109,12 @@ facts::Hca ReadHca(const Tree& tree, const std::string& name, Notes* notes) {
   hca.image_guid = ReadText(tree, path + "/sys_image_guid", Absence::kNormal, notes).value_or("");
   ReadDevice(tree, path, &hca, notes);
   for (const int number : ListNumbers(tree, path + "/ports", notes)) {
+    constexpr int kLast = 255;  // verbs counts ports in one byte, from 1
+    if (number < 1 || number > kLast) {
+      notes->push_back(
+          {.where = path + "/ports", .what = "port " + std::to_string(number) + " is none: expected 1 to 255"});
+      continue;
+    }
     hca.ports.push_back(ReadPort(tree, path + "/ports/" + std::to_string(number), number, notes));
   }
   return hca;

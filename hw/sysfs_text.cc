@@ -35,20 +35,22 @@ Result<Numbered> ParseNumbered(std::string_view text, std::string_view what, std
 
 Result<facts::PortState> ParsePortState(std::string_view text) {
   NCCL_TUNE_ASSIGN_OR_RETURN(state, ParseNumbered(text, "not a port state", "4: ACTIVE"));
-  switch (state.number) {
-    case 1:
-      return facts::PortState::kDown;
-    case 2:
-      return facts::PortState::kInit;
-    case 3:
-      return facts::PortState::kArmed;
-    case 4:
-      return facts::PortState::kActive;
-    case 5:
-      return facts::PortState::kActiveDefer;
-    default:
-      return facts::PortState::kOther;
-  }
+  struct Known {
+    std::string_view name;
+    facts::PortState state;
+  };
+  constexpr Known kKnown[] = {{"DOWN", facts::PortState::kDown},
+                              {"INIT", facts::PortState::kInit},
+                              {"ARMED", facts::PortState::kArmed},
+                              {"ACTIVE", facts::PortState::kActive},
+                              {"ACTIVE_DEFER", facts::PortState::kActiveDefer}};
+  if (state.number < 1 || state.number > 5) return facts::PortState::kOther;
+  const Known& known = kKnown[state.number - 1];
+  if (state.name == known.name) return known.state;
+  return Error{.code = Code::kInvalidInput,
+               .what = "number and name of the port's state contradict each other",
+               .seen = std::string(base::Trim(text)),
+               .expected = "\"" + std::to_string(state.number) + ": " + std::string(known.name) + "\""};
 }
 
 Result<std::string> ParsePhysicalState(std::string_view text) {
@@ -68,7 +70,8 @@ Result<facts::GbitPerSecond> ParseRate(std::string_view text) {
   const auto blank = line.find(' ');
   const auto value = base::ParseDecimal(line.substr(0, blank));
   const std::string_view unit = blank == std::string_view::npos ? "" : line.substr(blank + 1);
-  if (!value.ok() || *value <= 0 || !(unit == "Gb/sec" || unit.starts_with("Gb/sec "))) {
+  constexpr double kFastest = 100000;  // far above any link: what is beyond is no rate
+  if (!value.ok() || *value <= 0 || *value > kFastest || !(unit == "Gb/sec" || unit.starts_with("Gb/sec "))) {
     return Error{.code = Code::kInvalidInput,
                  .what = "not a rate",
                  .seen = std::string(line),

@@ -26,6 +26,14 @@ TEST(SysfsTextTest, PortState) {
   }
 }
 
+TEST(SysfsTextTest, APortStateThatContradictsItselfIsNone) {
+  for (const char* text : {"4: DOWN", "1: ACTIVE", "4: ACTIVE please", "4:", "5: ACTIVE", "2: active"}) {
+    const auto got = ParsePortState(text);
+    ASSERT_FALSE(got.ok()) << text;
+    EXPECT_EQ(got.error().what, "number and name of the port's state contradict each other") << text;
+  }
+}
+
 TEST(SysfsTextTest, PhysicalState) {
   EXPECT_EQ(*ParsePhysicalState("2: Polling\n"), "Polling");
   EXPECT_FALSE(ParsePhysicalState("Polling").ok());
@@ -44,8 +52,9 @@ TEST(SysfsTextTest, Rate) {
   EXPECT_EQ(ParseRate("25 Gb/sec (1X EDR)\n")->value, 25);
   EXPECT_EQ(ParseRate("2.5 Gb/sec (1X SDR)")->value, 2.5);
   EXPECT_EQ(ParseRate("400 Gb/sec")->value, 400);
-  for (const char* text : {"", "\n", "25", "Gb/sec", "0 Gb/sec (4X SDR)", "-25 Gb/sec", "25 Mb/sec", "25Gb/sec",
-                           "fast Gb/sec", "inf Gb/sec", "1e3 Gb/sec", "25 Gb/second"}) {
+  for (const char* text :
+       {"", "\n", "25", "Gb/sec", "0 Gb/sec (4X SDR)", "-25 Gb/sec", "25 Mb/sec", "25Gb/sec", "fast Gb/sec",
+        "inf Gb/sec", "1e3 Gb/sec", "25 Gb/second", "99999999999999999999 Gb/sec", "100001 Gb/sec"}) {
     const auto got = ParseRate(text);
     ASSERT_FALSE(got.ok()) << text;
     EXPECT_EQ(got.error().what, "not a rate");

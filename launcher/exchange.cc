@@ -29,7 +29,7 @@ Status CheckSize(const pmix::Session& session, const pmix::Step& step) {
 Result<Entry> OwnEntry(const pmix::Step& step, const base::Environment& environment) {
   Entry entry = DescribeTask(step, environment);
   if (step.rank != 0) return entry;
-  entry.address = BootstrapAddress(environment, step.node);
+  entry.address = BootstrapAddress(environment, ListOwnAddresses(), step.node);
   const PortRange range;
   NCCL_TUNE_ASSIGN_OR_RETURN(port, FindFreePort(range, StartPort(range, step, getuid())));
   entry.port = port;

@@ -86,8 +86,8 @@ Result<pmix::Step> RequireStep(const Environment& environment) {
 
 void PrintTable(const std::vector<Entry>& entries, const Additions& additions) {
   std::string text = "nccl-launch: " + std::to_string(entries.size()) + " ranks, MASTER_ADDR " +
-                     entries[0].address.value_or("-") + ", MASTER_PORT " + std::to_string(entries[0].port.value_or(0)) +
-                     "\n" + RenderRankTable(entries);
+                     base::Printable(entries[0].address.value_or("-")) + ", MASTER_PORT " +
+                     std::to_string(entries[0].port.value_or(0)) + "\n" + RenderRankTable(entries);
   if (!additions.kept.empty()) {
     text += "kept, as the user has set them:";
     for (const std::string& one : additions.kept) text += " " + base::Printable(one);
@@ -153,13 +153,11 @@ int Launch(const Options& options, Environment environment) {
 int Run(const std::vector<std::string>& arguments, const Environment& environment) {
   const auto options = ParseOptions(arguments);
   if (!options.ok()) return FailOnce(kUsage, environment, options.error().ToString());
-  if (options->mode == Mode::kHelp) {
-    std::cout << HelpText();
-    return 0;
-  }
-  if (options->mode == Mode::kVersion) {
-    std::cout << "nccl-launch " << base::kVersion << "\n";
-    return 0;
+  if (options->mode != Mode::kLaunch) {
+    if (options->mode == Mode::kHelp) std::cout << HelpText();
+    if (options->mode == Mode::kVersion) std::cout << "nccl-launch " << base::kVersion << "\n";
+    std::cout.flush();
+    return std::cout.fail() ? Fail(kOwnFailure, "cannot write to standard output") : 0;
   }
   return Launch(*options, environment);
 }
@@ -170,5 +168,10 @@ int Run(const std::vector<std::string>& arguments, const Environment& environmen
 int main(int argc, char** argv) {
   // The environment as it was given: PMIx adds to it.
   const auto environment = nccl_tune::base::CopyEnvironment(environ);
-  return nccl_tune::launcher::Run(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc), environment);
+  const int status =
+      nccl_tune::launcher::Run(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc), environment);
+  std::cout.flush();
+  std::cerr.flush();
+  // Without exit handlers: after a failed exchange PMIx's own would wait for a server that does not answer.
+  _exit(status);
 }

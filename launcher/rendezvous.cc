@@ -38,14 +38,17 @@ std::string AddressText(int family, const void* address) {
   return text;
 }
 
-// The address of one entry of getifaddrs, empty when it is none that others can use.
+// The address of one entry of getifaddrs, empty when it is none that other nodes can use.
 std::string UsableAddress(const ifaddrs& entry, int family) {
   if (entry.ifa_addr == nullptr || entry.ifa_addr->sa_family != family) return "";
   if (family == AF_INET) {
-    return AddressText(family, &reinterpret_cast<const sockaddr_in*>(entry.ifa_addr)->sin_addr);
+    const in_addr& address = reinterpret_cast<const sockaddr_in*>(entry.ifa_addr)->sin_addr;
+    const std::uint32_t number = ntohl(address.s_addr);
+    const bool link_local = number >> 16U == 0xa9fe;
+    return number >> 24U == 127 || link_local ? "" : AddressText(family, &address);
   }
   const in6_addr& address = reinterpret_cast<const sockaddr_in6*>(entry.ifa_addr)->sin6_addr;
-  return IN6_IS_ADDR_LINKLOCAL(&address) ? "" : AddressText(family, &address);
+  return IN6_IS_ADDR_LINKLOCAL(&address) || IN6_IS_ADDR_LOOPBACK(&address) ? "" : AddressText(family, &address);
 }
 
 }  // namespace
@@ -76,24 +79,29 @@ std::optional<std::string> ExactInterface(const base::Environment& environment) 
   return value.substr(1);
 }
 
-std::optional<std::string> InterfaceAddress(std::string_view interface) {
+std::vector<OwnAddress> ListOwnAddresses() {
+  std::vector<OwnAddress> out;
   ifaddrs* all = nullptr;
-  if (getifaddrs(&all) != 0) return std::nullopt;
+  if (getifaddrs(&all) != 0) return out;
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(all, freeifaddrs);
   for (const int family : {AF_INET, AF_INET6}) {
     for (const ifaddrs* entry = all; entry != nullptr; entry = entry->ifa_next) {
-      if (interface != entry->ifa_name) continue;
       std::string text = UsableAddress(*entry, family);
-      if (!text.empty()) return text;
+      if (!text.empty()) out.push_back({.interface = entry->ifa_name, .text = std::move(text)});
     }
   }
-  return std::nullopt;
+  return out;
 }
 
-std::string BootstrapAddress(const base::Environment& environment, const std::string& node) {
-  if (auto planned = PlanText(environment, "addr"); planned && !planned->empty()) return *planned;
-  if (const auto interface = ExactInterface(environment)) {
-    if (const auto address = InterfaceAddress(*interface)) return *address;
+std::string BootstrapAddress(const base::Environment& environment, const std::vector<OwnAddress>& own,
+                             const std::string& node) {
+  const auto planned = PlanText(environment, "addr");
+  const auto interface = ExactInterface(environment);
+  for (const auto& address : own) {
+    if (planned == address.text) return address.text;
+  }
+  for (const auto& address : own) {
+    if (interface == address.interface) return address.text;
   }
   return node;
 }

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "base/environment.h"
 #include "base/result.h"
@@ -31,11 +31,18 @@ base::Result<std::uint16_t> FindFreePort(const PortRange& range, std::uint16_t s
 // The interface that NCCL_SOCKET_IFNAME names, when it names one exactly ("=eth0").
 std::optional<std::string> ExactInterface(const base::Environment& environment);
 
-// First IPv4 address of an interface, else its first IPv6 address that is not link-local; nothing when it has none.
-std::optional<std::string> InterfaceAddress(std::string_view interface);
+// An address of this node that other nodes may reach: neither loopback nor link-local.
+struct OwnAddress {
+  std::string interface;
+  std::string text;
+};
+// IPv4 first, each kind in the kernel's order.
+std::vector<OwnAddress> ListOwnAddresses();
 
-// The plan's address, else that of the exact interface, else the node's name.
-std::string BootstrapAddress(const base::Environment& environment, const std::string& node);
+// The plan's address, else the first one of the exact interface, else the node's name. Only an address of `own` is
+// given out: a plan may be inherited from a step on another node, and what a variable holds is text until then.
+std::string BootstrapAddress(const base::Environment& environment, const std::vector<OwnAddress>& own,
+                             const std::string& node);
 
 }  // namespace nccl_tune::launcher
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "pmix/step.h"
@@ -164,7 +165,20 @@ Result<std::string> Session::Get(std::uint32_t rank, const std::string& key) {
   return bytes;
 }
 
-void Session::Abort(int code) { static_cast<void>(PMIx_Abort(code, "", nullptr, 0)); }
+void Session::Abort(int code) {
+  open_ = false;  // nothing more is asked of a server that may not answer
+  // PMIx_Abort waits for its server without an end of its own, which a step with a dead task does not always give.
+  constexpr std::chrono::seconds kPatience(2);
+  const auto state = std::make_shared<FenceState>();
+  std::thread([state, code] {
+    const pmix_status_t status = PMIx_Abort(code, "", nullptr, 0);
+    const std::lock_guard<std::mutex> lock(state->mutex);
+    state->status = status;
+    state->changed.notify_one();
+  }).detach();
+  std::unique_lock<std::mutex> lock(state->mutex);
+  state->changed.wait_for(lock, kPatience, [&] { return state->status.has_value(); });
+}
 
 Status Session::Finalize() {
   if (!open_) return base::Ok();

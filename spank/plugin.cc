@@ -77,6 +77,13 @@ base::Status TakeArgument(std::string_view argument) {
   const std::string_view name = argument.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? "" : argument.substr(equals + 1);
   if (name == "default") {
+    // No value means auto on a command line; a site's default is never guessed.
+    if (value.empty()) {
+      return base::Error{.code = base::Code::kInvalidInput,
+                         .what = "default without a mode",
+                         .seen = std::string(argument),
+                         .expected = "default=off, auto, explain or dry-run"};
+    }
     NCCL_TUNE_ASSIGN_OR_RETURN(mode, ParseMode(value));
     TheContext().site_default = mode;
   } else if (name == "timeout_ms") {

@@ -104,6 +104,19 @@ NCCL_SOCKET_IFNAME==ens11f1" ]
   [ "$(cat "$BATS_TEST_TMPDIR/old")" = old ]
 }
 
+@test "capture replaces no device, and - is standard output" {
+  run -1 "$TUNE" capture /dev/null --host "$HOST"
+  [[ $output == *"/dev/null: not replaced: it is no regular file"* ]]
+  [ -c /dev/null ]
+  run -0 "$TUNE" capture - --host "$HOST"
+  [ "${lines[0]}" = "nccl-tune-capture 1" ]
+}
+
+@test "a capture may come from a pipe" {
+  run -0 "$TUNE" env --host <(cat "$HOST")
+  [[ $output == *"NCCL_IB_GID_INDEX=3"* ]]
+}
+
 @test "output that cannot be written is an error" {
   [ -e /dev/full ] || skip "no /dev/full"
   run -1 bash -c "'$TUNE' explain --host '$HOST' >/dev/full"
