@@ -112,3 +112,22 @@ launch() { on_cluster srun -N3 --ntasks-per-node=2 --mpi=pmix nccl-launch "$@"; 
   # Whoever gives up first ends the step for all.
   [[ "$output" =~ "rank "[02]" of 3 waited 2000 ms" ]]
 }
+
+@test "a rank that loses its peers to a signal ends within its deadline" {
+  local started=$SECONDS
+  # shellcheck disable=SC2016
+  on_cluster srun -N2 --ntasks-per-node=1 --mpi=pmix \
+    sh -c '[ "$SLURM_PROCID" = 1 ] && kill -9 $$; exec nccl-launch --timeout 1 -- true'
+  # srun ends with the status of the rank that waited, or of the one that was killed.
+  [ "$status" -eq 125 ] || [ "$status" -eq 137 ]
+  [ $((SECONDS - started)) -lt 20 ]
+}
+
+@test "a plan inherited from another node does not say where rank 0 is" {
+  # shellcheck disable=SC2016
+  on_cluster salloc -Q -N2 srun -N1 -w server2 --nccl-tune \
+    sh -c 'srun --overlap -N2 -n2 --mpi=pmix --nccl-tune=off nccl-launch -- sh -c "echo v \$RANK \$(hostname) \$MASTER_ADDR"'
+  [ "$status" -eq 0 ]
+  [[ $output == *"v 0 server1 server1"* ]]
+  [[ $output == *"v 1 server2 server1"* ]]
+}
