@@ -39,7 +39,7 @@ plain_cluster() { "${PLAIN[@]}" "$PLAIN_CLUSTER" "$@"; }
 @test "a second up is refused and harms nothing" {
   run up shared
   [ "$status" -eq 1 ]
-  [[ $output == *'cluster "shared" is already up'*"tools/cluster down"* ]]
+  [[ $output == *'cluster "shared" is already up'*"tools/cluster down --name shared"* ]]
   run shared run true
   [ "$status" -eq 0 ]
 }
@@ -81,6 +81,13 @@ plain_cluster() { "${PLAIN[@]}" "$PLAIN_CLUSTER" "$@"; }
   check 'PATH: got "../../conf/slurm.conf"' set --name shared server1 ../../conf/slurm.conf 1
   check 'No such file' set --name shared server1 sys/nosuch 1
   check 'NODE: got "server9"' logs --name shared server9
+  check 'NODE: got "nosuch"' shell --name shared nosuch
+  check 'CMD: got ""' run --name shared ''
+  check '--lines: got "-1"' logs --name shared --lines -1
+  check '--lines: got "0"' logs --name shared --lines 0
+  check 'NODE: got ""' logs --name shared ''
+  check 'VALUE: got "\xff", expected UTF-8' set --name shared server1 sys/class/infiniband/mlx5_1/ports/1/state $'\xff'
+  check 'PATH: got "../\n"' set --name shared server1 $'../\n' 1
   check 'unrecognized arguments' status --nosuch
   [ ! -e "$NCCL_TUNE_CLUSTER_DIR/other" ]
 }
@@ -94,6 +101,42 @@ plain_cluster() { "${PLAIN[@]}" "$PLAIN_CLUSTER" "$@"; }
   run "$CLUSTER" down --name none
   [ "$status" -eq 0 ]
   [ ! -e "$NCCL_TUNE_CLUSTER_DIR/none" ]
+}
+
+@test "hints name the cluster; a value may begin with a dash" {
+  local state=sys/class/infiniband/mlx5_1/ports/1/state
+  [[ $(shared status) == *"hint: tools/cluster run --name shared srun -N3 hostname; tools/cluster shell --name shared server1" ]]
+  run "$CLUSTER" status --name none
+  [[ $output == *"hint: tools/cluster up --name none" ]]
+  shared set server1 $state -- -x
+  [ "$(shared run --node server1 cat /$state)" = -x ]
+  shared set server1 $state '4: ACTIVE'
+}
+
+# Runs `up` on a small file system of its own, mounted with these options; prints what it leaves there.
+up_on_tmpfs() {
+  # shellcheck disable=SC2016
+  unshare --mount sh -c 'mount -t tmpfs -o "$1" none "$2" && { NCCL_TUNE_CLUSTER_DIR=$2 "$3" up --name small --nodes 1
+    status=$?; echo "left: $(find "$2" -mindepth 1)"; exit $status; }' sh "$1" "$BATS_TEST_TMPDIR" "$CLUSTER" 3>&-
+}
+
+@test "a state folder on a mount with noexec is refused with exit status 3" {
+  as_root_only
+  run up_on_tmpfs noexec
+  [ "$status" -eq 3 ]
+  [[ $output == *"small: got a mount with noexec, expected"*"NCCL_TUNE_CLUSTER_DIR"*"left: " ]]
+}
+
+@test "a full state folder ends in one clear line and leaves nothing" {
+  local options
+  as_root_only
+  for options in size=4k size=64k nr_inodes=2 nr_inodes=3 nr_inodes=4 nr_inodes=20; do
+    run up_on_tmpfs $options
+    echo "$options: $output"
+    [ "$status" -eq 1 ] || [ "$status" -eq 2 ]
+    [[ $output == *"cluster: "*"/small: cannot "*"No space left on device; set NCCL_TUNE_CLUSTER_DIR"*"left: " ]]
+    [[ $output != *Traceback* ]]
+  done
 }
 
 @test "srun reaches every node" {

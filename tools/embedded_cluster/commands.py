@@ -2,6 +2,7 @@
 """The command line of tools/cluster: one function for each command."""
 
 import argparse
+import io
 import os
 import signal
 import subprocess
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 
 from . import enter, fixture, linux, logs, machines
-from .errors import FAILED, ClusterError, Interrupted, bad_input
+from .errors import FAILED, ClusterError, Interrupted, bad_input, one_line, words_of
 from .state import State, wait_until
 from .up import KILL_SECONDS, up
 
@@ -23,7 +24,7 @@ def _up(state: State, options: argparse.Namespace) -> int:
 
 def _down(state: State, _options: argparse.Namespace) -> int:
     """Kills the head and removes the state folder. The lock is free when nothing of the cluster runs any more."""
-    if not state.folder.is_dir():
+    if not state.there():
         print(f'cluster "{state.name}" is not up')
         return 0
     held: list[int] = []
@@ -45,13 +46,13 @@ def _down(state: State, _options: argparse.Namespace) -> int:
 
 def _run(state: State, options: argparse.Namespace) -> int:
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
-    if not command:
+    if not command or not command[0]:
         raise bad_input("CMD", "", "a command to run")
     return enter.run(state, command, options.node, options.user)
 
 
 def _shell(state: State, options: argparse.Namespace) -> int:
-    return enter.run(state, ["bash", "--norc", "-i"], options.node)
+    return enter.run(state, ["bash", "--norc", "-i"], options.node, what="NODE")
 
 
 def _slurm_states(state: State) -> dict[str, str]:
@@ -68,21 +69,22 @@ def _slurm_states(state: State) -> dict[str, str]:
 def _status(state: State, _options: argparse.Namespace) -> int:
     head = state.head()
     if head is None:
-        stale = " (a former one ended without `down`; `up` and `down` clean it)" if state.folder.is_dir() else ""
-        print(f'cluster "{state.name}" is not up{stale}\nhint: tools/cluster up')
+        stale = " (a former one ended without `down`; `up` and `down` clean it)" if state.there() else ""
+        print(f'cluster "{state.name}" is not up{stale}\nhint: tools/cluster up{state.option}')
         return FAILED
     about, alive, slurm = state.about(), state.node_pids(), _slurm_states(state)
     how = "without root" if about["rootless"] else "as root"
-    print(f'cluster "{state.name}": head {head[0]}, {how}, {state.folder}')
+    print(f'cluster "{state.name}": head {head[0]}, {how}, {one_line(str(state.folder))}')
     print(f"{'NODE':<10} {'STATE':<12} {'ADDRESS':<15} {'GPUS':<4} MACHINE")
     down = [node["name"] for node in about["nodes"] if node["name"] not in alive]
     for node in about["nodes"]:
         shown = "down" if node["name"] in down else slurm.get(node["name"], "unknown")
-        print(f"{node['name']:<10} {shown:<12} {node['address']:<15} {node['gpus']:<4} {node['machine']}")
+        print(f"{node['name']:<10} {shown:<12} {node['address']:<15} {node['gpus']:<4} {one_line(node['machine'])}")
     if down:
-        print(f"hint: the init of {', '.join(down)} has ended; start again: tools/cluster down, then up")
+        print(f"hint: the init of {', '.join(down)} has ended; start again: {state.again()}")
     else:
-        print("hint: tools/cluster run srun -N{} hostname; tools/cluster shell server1".format(len(about["nodes"])))
+        print(f"hint: tools/cluster run{state.option} srun -N{len(about['nodes'])} hostname; "
+              f"tools/cluster shell{state.option} server1")
     return 0
 
 
@@ -101,8 +103,15 @@ def _set(state: State, options: argparse.Namespace) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str):
+        if self.prog.endswith(" set"):
+            message += '; a VALUE that begins with "-" needs "--" before it: set NODE PATH -- VALUE'
+        super().error(one_line(message))
+
+
 def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="tools/cluster", description="A Slurm cluster inside one process tree.")
+    parser = _Parser(prog="tools/cluster", description="A Slurm cluster inside one process tree.")
     commands = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
 
     def command(name: str, function, about: str) -> argparse.ArgumentParser:
@@ -133,19 +142,25 @@ def _options() -> argparse.ArgumentParser:
 
 def main(arguments: list[str]) -> int:
     """Runs a command and gives back the exit status; errors go to standard error."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         options = _options().parse_args(arguments)
-        status = options.function(State(options.name), options)
+        state = State(options.name)
+        state.there()  # no command does anything with a folder that is not ours
+        status = options.function(state, options)
         sys.stdout.flush()
         return status
     except ClusterError as error:
-        print(f"cluster: {error}", file=sys.stderr)
+        print("\n".join(map(one_line, (f"cluster: {error}", *error.details))), file=sys.stderr)
         return error.status
     except Interrupted as error:
         print("cluster: interrupted, nothing is left of it", file=sys.stderr)
         return INTERRUPTED + error.number
     except KeyboardInterrupt:
         return INTERRUPTED + signal.SIGINT
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except (OSError, UnicodeError, subprocess.SubprocessError) as error:
+        if not isinstance(error, BrokenPipeError):
+            print("cluster: " + one_line(words_of(error)), file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still to be written may be what failed
         return FAILED

@@ -7,7 +7,7 @@ import signal
 import sys
 
 from . import linux
-from .errors import BAD_INPUT, ClusterError, bad_input
+from .errors import BAD_INPUT, ClusterError, bad_input, one_line
 from .node import ENVIRONMENT
 from .state import State
 
@@ -15,7 +15,7 @@ PASSED = ("TERM", "COLUMNS", "LINES")
 NOT_FOUND, NOT_RUN = 127, 126
 
 
-def _place(state: State, node: str) -> tuple[int, bool]:
+def _place(state: State, node: str, what: str) -> tuple[int, bool]:
     """The init whose namespaces to enter, and whether they are in a user namespace."""
     head = state.head()
     if head is None:
@@ -25,10 +25,10 @@ def _place(state: State, node: str) -> tuple[int, bool]:
         return head[0], about["rootless"]
     names = [one["name"] for one in about["nodes"]]
     if node not in names:
-        raise bad_input("--node", node, "head, " + ", ".join(names))
+        raise bad_input(what, node, "head, " + ", ".join(names))
     pid = state.node_pids().get(node)
     if pid is None:
-        raise ClusterError(f"{node}: it is down, its init has ended; start again: tools/cluster down, then up")
+        raise ClusterError(f"{node}: it is down, its init has ended; start again: {state.again()}")
     return pid, about["rootless"]
 
 
@@ -66,9 +66,10 @@ def _exec(command: list[str], user: pwd.struct_passwd) -> None:
         os.execvpe(command[0], command, environment)
     except FileNotFoundError:
         status = NOT_FOUND
-        print(f"cluster: {command[0]}: no such program inside the cluster", file=sys.stderr)
-    except OSError as error:
-        print(f"cluster: {command[0]}: {error.strerror}", file=sys.stderr)
+        print(f"cluster: {one_line(command[0])}: no such program inside the cluster", file=sys.stderr)
+    except Exception as error:  # this process must end here, and with a word
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        print(f"cluster: {one_line(command[0])}: {one_line(reason)}", file=sys.stderr)
     finally:
         sys.stderr.flush()
         os._exit(status)
@@ -101,9 +102,11 @@ def _wait_for(child: int) -> int:
     return status if status >= 0 else 128 - status
 
 
-def run(state: State, command: list[str], node: str = "head", user: str = "root") -> int:
-    """Runs the command and gives back its exit status; 128 + the number of the signal that ended it."""
-    pid, rootless = _place(state, node)
+def run(state: State, command: list[str], node: str = "head", user: str = "root", what: str = "--node") -> int:
+    """Runs the command and gives back its exit status; 128 + the number of the signal that ended it.
+
+    `what` is the option by which the node was given, for messages."""
+    pid, rootless = _place(state, node, what)
     try:
         _enter(pid, rootless)
     except OSError as error:

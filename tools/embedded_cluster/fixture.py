@@ -4,6 +4,7 @@
 On the node the capture is the upper one of two read-only layers, so a file changes only by writing it in place.
 """
 
+import errno
 import os
 import re
 from pathlib import Path
@@ -91,21 +92,50 @@ def mount_dev(node: Node) -> None:
     linux.bind(new, "/dev", recursive=True)
 
 
+def _checked_line(value: str) -> bytes:
+    """The line for a file, under the rules for a value of a capture."""
+    try:
+        data = (value + "\n").encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise bad_input("VALUE", value[:80], "UTF-8") from error
+    if "\n" in value:
+        raise bad_input("VALUE", value[:80], "one line")
+    bad = capture.CONTROL.search(value)
+    if bad:
+        raise bad_input("control character in VALUE", f"\\x{ord(bad.group()):02x}", "text without any")
+    if len(data) > capture.MAX_VALUE:
+        raise bad_input("length of VALUE", str(len(data)), f"at most {capture.MAX_VALUE} bytes with the end of line")
+    return data
+
+
+def _overwrite(handle: int, data: bytes) -> None:
+    """Replaces what is in the file; when there is no space for that, it is as before."""
+    old = os.pread(handle, os.fstat(handle).st_size, 0)
+    try:
+        if os.pwrite(handle, data, 0) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError:
+        os.pwrite(handle, old, 0)
+        data = old
+        raise
+    finally:
+        os.ftruncate(handle, len(data))
+
+
 def change(root: Path, path: str, value: str) -> None:
     """Writes one line into a file of the fixture, in place, so that the node sees it at once."""
     full = os.path.realpath(root / path)
     if not full.startswith(os.path.realpath(root) + "/"):
         raise bad_input("PATH", path, "one that stays below the node's root")
-    if "\n" in value:
-        raise bad_input("VALUE", value.replace("\n", "\\n"), "one line")
+    data = _checked_line(value)
     try:
-        handle = os.open(full, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        handle = os.open(full, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError as error:
         raise ClusterError(f"{root / path}: cannot change this file: {error.strerror}; only files of the node's "
                            "capture can be, and interfaces are changed by ip on the node", BAD_INPUT) from error
     try:
-        data = (value + "\n").encode()
-        os.pwrite(handle, data, 0)
-        os.ftruncate(handle, len(data))
+        _overwrite(handle, data)
+    except OSError as error:
+        raise ClusterError(f"{root / path}: cannot write this file: {error.strerror}; it is as it was") from error
     finally:
         os.close(handle)

@@ -22,18 +22,21 @@ def _shown(paths, count: int) -> str:
     return "".join(f"--- {name}\n" + "".join(line + "\n" for line in lines) for name, lines in parts if lines)
 
 
-def after_failure(state: State, message: str) -> str:
+def after_failure(state: State, message: str) -> list[str]:
     """The last lines of the head and of the nodes that the message names, and of what their daemons printed."""
     names = {"head", "slurmctld", *re.findall(r"server[0-9]+", message)}
-    return _shown((path for path in sorted(state.logs.iterdir()) if path.name.split(".")[0] in names), 4)
+    files = sorted(state.logs.iterdir()) if state.logs.is_dir() else []
+    return _shown((path for path in files if path.name.split(".")[0] in names), 4).splitlines()
 
 
 def tail_of_all(state: State, count: int, node: str | None = None) -> str:
     """The last lines of every log, or of those of one node, each under its name."""
+    if count < 1:
+        raise bad_input("--lines", str(count), "1 or more")
     files = sorted(state.logs.glob("*.log"))
     if node == "head":
         files = [path for path in files if path.name.startswith(("head.", "slurmctld."))]
-    elif node:
+    elif node is not None:
         files = [path for path in files if path.name.split(".")[0] == node]
         if not files:
             raise bad_input("NODE", node, "head or a node that has logs in " + str(state.logs))

@@ -5,6 +5,7 @@ import os
 import select
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -28,6 +29,13 @@ def check_programs() -> None:
         packages = " ".join(dict.fromkeys(PACKAGES[name] for name in missing))
         raise ClusterError(f"programs: got no {', '.join(missing)} in {slurm_conf.PATH}, expected them installed; "
                            f"on Debian: apt-get install --no-install-recommends {packages}", NOT_POSSIBLE)
+
+
+def check_folder(state: State) -> None:
+    """Raises when no program or plugin could be loaded from the state folder."""
+    if os.statvfs(state.folder).f_flag & os.ST_NOEXEC:
+        raise ClusterError(f"{state.folder}: got a mount with noexec, expected one that programs and plugins can be "
+                           "loaded from; set NCCL_TUNE_CLUSTER_DIR to a folder on another mount", NOT_POSSIBLE)
 
 
 def _write_state(state: State, nodes: list[Node], plan: network.Plan, rootless: bool, build: Path) -> None:
@@ -73,7 +81,8 @@ class HeadProcess:
         poll.register(self.report, select.POLLIN)
         said = os.read(self.report, 4096) if poll.poll((head.READY_SECONDS + 10) * 1000) else b"no answer"
         if said != b"ready":
-            raise ClusterError("head: " + (said.decode(errors="replace") or "it was killed"), FAILED)
+            said = "; ".join(said.decode(errors="replace").splitlines())
+            raise ClusterError("head: " + (said or "it was killed"), FAILED)
 
     def keep(self) -> None:
         """From here on the head lives without `up`."""
@@ -142,12 +151,15 @@ def _start(state: State, nodes: list[Node], rootless: bool, build: Path, lock: i
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until this process ends: nothing stops the clean-up
         if process:
             process.kill()
-        if not isinstance(error, ClusterError):
-            state.remove()
-            raise
-        tail = logs.after_failure(state, str(error))
-        state.clear(but=("lock", "logs"))
-        raise ClusterError(f"{error}\n{tail}all logs: {state.logs}", error.status) from error
+        if isinstance(error, ClusterError) and state.logs.is_dir():
+            tail = logs.after_failure(state, str(error))
+            state.clear(but=("lock", "logs"))
+            raise ClusterError(str(error), error.status, (*tail, f"all logs: {state.logs}")) from error
+        state.remove()
+        if isinstance(error, (OSError, UnicodeError, subprocess.SubprocessError)):
+            raise ClusterError(f"{state.folder}: cannot write this state folder: {words_of(error)}; set "
+                               "NCCL_TUNE_CLUSTER_DIR to a folder with more space") from error
+        raise
 
 
 def _interrupt(number, _frame):
@@ -157,8 +169,8 @@ def _interrupt(number, _frame):
 def up(state: State, nodes: list[Node], build: str | None) -> None:
     """Starts the cluster and returns when every node is idle."""
     began = time.monotonic()
-    folder = Path(build) if build else CLONE / "bazel-bin"
-    if build and not folder.is_dir():
+    folder = CLONE / "bazel-bin" if build is None else Path(build)
+    if build == "" or build and not folder.is_dir():
         raise bad_input("--bin", build, "a folder with the built product")
     rootless = os.geteuid() != 0 or namespaces.has_one_user()
     os.umask(0o022)
@@ -167,8 +179,9 @@ def up(state: State, nodes: list[Node], build: str | None) -> None:
     lock = state.lock()
     if lock is None:
         raise ClusterError(f'cluster "{state.name}" is already up or being started (state folder {state.folder}); '
-                           "stop it first: tools/cluster down", FAILED)
+                           f"stop it first: tools/cluster down{state.option}", FAILED)
     try:
+        check_folder(state)
         check_programs()
         namespaces.check(rootless)
     except BaseException:
@@ -176,4 +189,4 @@ def up(state: State, nodes: list[Node], build: str | None) -> None:
         raise
     _start(state, nodes, rootless, folder, lock)
     print(f'cluster "{state.name}" is up: {len(nodes)} nodes in {time.monotonic() - began:.1f} s; '
-          "try: tools/cluster run srun -N{} hostname".format(len(nodes)))
+          f"try: tools/cluster run{state.option} srun -N{len(nodes)} hostname")
