@@ -29,7 +29,8 @@ Result<std::unique_ptr<Backend>> LoadBackend(const std::string& path, const Back
   if (!std::filesystem::exists(path, ignored)) {
     return Error{.code = Code::kNotFound, .what = "not there", .where = path};
   }
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // Global: Open MPI's own plugins look for its symbols in the program's scope, and a backend exports one name only.
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) return Error{.code = Code::kUnsupported, .what = LoaderText(), .where = path};
   const auto make = reinterpret_cast<MakeBackend>(dlsym(library, kBackendEntry));
   if (make == nullptr) {

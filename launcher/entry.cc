@@ -83,6 +83,8 @@ std::string EncodeEntry(const Entry& entry) {
   json["planned"] = entry.planned;
   json["digest"] = entry.digest;
   if (!entry.settings.empty()) json["set"] = entry.settings;
+  if (entry.network) json["net"] = *entry.network;
+  if (entry.on_rail) json["rail"] = true;
   if (entry.address) json["addr"] = *entry.address;
   if (entry.port) json["port"] = *entry.port;
   return base::DumpJson(json);
@@ -107,6 +109,8 @@ Result<Entry> DecodeEntry(std::string_view text) {
                .planned = *planned,
                .digest = *digest,
                .settings = TextMembers(base::GetMember(*json, "set")),
+               .network = base::GetString(*json, "net"),
+               .on_rail = base::GetBool(*json, "rail").value_or(false),
                .address = base::GetString(*json, "addr"),
                .port = Number<std::uint16_t>(*json, "port")};
 }

@@ -24,6 +24,8 @@ struct Entry {
   bool planned = false;  // the settings are NCCL_TUNE_PLAN's; else the NCCL_* variables of the environment
   std::string digest{};  // of the settings
   std::map<std::string, std::string> settings{};  // of the first task of a node
+  std::optional<std::string> network{};           // where the node's plan means to meet the others
+  bool on_rail = false;                           // that network is a rail's (launcher/meeting.h)
   std::optional<std::string> address{};           // of rank 0: where the others reach it
   std::optional<std::uint16_t> port{};            // of rank 0: free when it looked
 };

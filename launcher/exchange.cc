@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "launcher/meeting.h"
 #include "launcher/rank_table.h"
 #include "launcher/rendezvous.h"
 
@@ -28,8 +29,13 @@ Status CheckSize(const pmix::Session& session, const pmix::Step& step) {
 
 Result<Entry> OwnEntry(const pmix::Step& step, const base::Environment& environment) {
   Entry entry = DescribeTask(step, environment);
+  const auto own = ListOwnAddresses();
+  if (const auto meeting = PlannedMeeting(environment, own)) {
+    entry.network = meeting->network;
+    entry.on_rail = meeting->on_rail;
+  }
   if (step.rank != 0) return entry;
-  entry.address = BootstrapAddress(environment, ListOwnAddresses(), step.node);
+  entry.address = BootstrapAddress(environment, own, step.node);
   const PortRange range;
   NCCL_TUNE_ASSIGN_OR_RETURN(port, FindFreePort(range, StartPort(range, step, getuid())));
   entry.port = port;
@@ -63,7 +69,7 @@ Result<std::vector<Entry>> ExchangeEntries(pmix::Session& session, const pmix::S
   NCCL_TUNE_ASSIGN_OR_RETURN(own, OwnEntry(step, environment));
   NCCL_TUNE_RETURN_IF_ERROR(session.Put(kKey, EncodeEntry(own)));
   NCCL_TUNE_RETURN_IF_ERROR(session.Fence(deadline, "start nccl-launch"));
-  NCCL_TUNE_ASSIGN_OR_RETURN(entries, Collect(session, step.rank == 0 ? step.size : 1));
+  NCCL_TUNE_ASSIGN_OR_RETURN(entries, Collect(session, step.size));
   if (!entries[0].address || !entries[0].port) {
     return Error{.what = "rank 0's entry has no address or port"};
   }

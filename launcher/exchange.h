@@ -17,9 +17,8 @@
 
 namespace nccl_tune::launcher {
 
-// The entries of all ranks, indexed by rank. Ranks other than 0 need rank 0's only and ask for no more, which keeps a
-// large step fast: their result has one element. kTimeout when a rank does not arrive within `deadline`; kNotFound
-// names the ranks that left no entry.
+// The entries of all ranks, indexed by rank, the same for every rank: all conclude the same from them. kTimeout when a
+// rank does not arrive within `deadline`; kNotFound names the ranks that left no entry.
 base::Result<std::vector<Entry>> ExchangeEntries(pmix::Session& session, const pmix::Step& step,
                                                  const base::Environment& environment,
                                                  std::chrono::milliseconds deadline);

@@ -16,7 +16,9 @@
 #include "base/environment.h"
 #include "base/result.h"
 #include "base/version.h"
+#include "launcher/entry.h"
 #include "launcher/exchange.h"
+#include "launcher/meeting.h"
 #include "launcher/options.h"
 #include "launcher/rank_table.h"
 #include "launcher/rank_variables.h"
@@ -101,8 +103,16 @@ void PrintTable(const std::vector<Entry>& entries, const Additions& additions) {
 Result<Environment> PrepareRank(pmix::Session& session, const pmix::Step& step, const Options& options,
                                 Environment environment) {
   NCCL_TUNE_ASSIGN_OR_RETURN(entries, ExchangeEntries(session, step, environment, options.timeout));
-  const RankFacts facts{
-      .step = step, .size = session.size(), .master_address = *entries[0].address, .master_port = *entries[0].port};
+  const auto disagreement = FindDisagreement(entries);
+  if (disagreement) {
+    if (step.rank == 0) std::cerr << "nccl-launch: " + *disagreement + "\n" << std::flush;
+    DropPlannedInterface(&environment);
+  }
+  // Where the nodes do not meet, rank 0's name is what Slurm itself reaches it by.
+  const RankFacts facts{.step = step,
+                        .size = session.size(),
+                        .master_address = disagreement ? entries[0].node : *entries[0].address,
+                        .master_port = *entries[0].port};
   const Additions additions = DecideAdditions(facts, environment);
   if (options.verbose && step.rank == 0) PrintTable(entries, additions);
   for (const auto& [name, value] : additions.set) environment.insert_or_assign(name, value);

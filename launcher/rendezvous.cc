@@ -7,9 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cstring>
 #include <memory>
 
+#include "core/facts/ip_address.h"
 #include "launcher/entry.h"
 #include "launcher/hash.h"
 
@@ -51,6 +53,22 @@ std::string UsableAddress(const ifaddrs& entry, int family) {
   return IN6_IS_ADDR_LINKLOCAL(&address) || IN6_IS_ADDR_LOOPBACK(&address) ? "" : AddressText(family, &address);
 }
 
+// The network that the entry's mask leaves of an address.
+std::string NetworkOf(const std::string& text, const ifaddrs& entry) {
+  const auto address = facts::ParseIpAddress(text);
+  if (!address.ok() || entry.ifa_netmask == nullptr) return "";
+  int length = 0;
+  if (address->IsV4()) {
+    length = std::popcount(reinterpret_cast<const sockaddr_in*>(entry.ifa_netmask)->sin_addr.s_addr);
+  } else {
+    for (const auto byte : reinterpret_cast<const sockaddr_in6*>(entry.ifa_netmask)->sin6_addr.s6_addr) {
+      length += std::popcount(byte);
+    }
+  }
+  const auto prefix = facts::MakePrefix(*address, length);
+  return prefix.ok() ? prefix->Network().ToString() : "";
+}
+
 }  // namespace
 
 std::uint16_t StartPort(const PortRange& range, const pmix::Step& step, std::uint32_t user) {
@@ -87,7 +105,9 @@ std::vector<OwnAddress> ListOwnAddresses() {
   for (const int family : {AF_INET, AF_INET6}) {
     for (const ifaddrs* entry = all; entry != nullptr; entry = entry->ifa_next) {
       std::string text = UsableAddress(*entry, family);
-      if (!text.empty()) out.push_back({.interface = entry->ifa_name, .text = std::move(text)});
+      if (text.empty()) continue;
+      std::string network = NetworkOf(text, *entry);
+      out.push_back({.interface = entry->ifa_name, .text = std::move(text), .network = std::move(network)});
     }
   }
   return out;

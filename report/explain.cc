@@ -55,7 +55,7 @@ std::string WhyText(const Setting& setting) {
 }
 
 // Rejections that share their reason on one line: twelve dead ports are one thing to read.
-std::string RejectedText(const std::vector<policy::Rejection>& rejected) {
+std::string RejectedText(const std::vector<policy::Rejection>& rejected, std::size_t width = kWidth) {
   std::vector<std::pair<std::string, std::string>> grouped;  // why, names
   for (const auto& r : rejected) {
     const auto found = std::find_if(grouped.begin(), grouped.end(), [&](const auto& g) { return g.first == r.why; });
@@ -65,7 +65,7 @@ std::string RejectedText(const std::vector<policy::Rejection>& rejected) {
       found->second += ", " + r.what;
   }
   std::string out;
-  for (const auto& [why, names] : grouped) out += Wrap("    not", kLabel, names + ": " + why);
+  for (const auto& [why, names] : grouped) out += Wrap("    not", kLabel, names + ": " + why, width);
   return out;
 }
 
@@ -134,9 +134,12 @@ std::string SummaryText(const env::Plan& plan, std::string_view prefix) {
   const std::size_t width = prefix.size() + 40 < kWidth ? kWidth - prefix.size() : 40;
   std::string text;
   for (const auto& setting : plan.settings) {
-    if (setting.action == Action::kUnset) continue;
+    // What stays unset is worth a line only where something was there to choose from: a dead port, say.
+    const bool considered = !setting.decision.rejected.empty();
+    if (setting.action == Action::kUnset && !considered) continue;
     text += Wrap(setting.decision.variable, kNames, ShownValue(setting), width);
     text += Wrap("", kReason, WhyText(setting), width);
+    if (setting.action == Action::kUnset) text += RejectedText(setting.decision.rejected, width);
   }
   if (text.empty()) text = "nothing to set: NCCL's own defaults are right here, or nothing is certain\n";
   std::string out;

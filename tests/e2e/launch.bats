@@ -131,3 +131,12 @@ launch() { on_cluster srun -N3 --ntasks-per-node=2 --mpi=pmix nccl-launch "$@"; 
   [[ $output == *"v 0 server1 server1"* ]]
   [[ $output == *"v 1 server2 server1"* ]]
 }
+
+@test "where one node has lost its fabric the ranks still meet, and it is named" {
+  "$CLUSTER" run --name launch --node server2 ip link set ens11f1 down 3>&-
+  on_cluster srun -N3 --ntasks-per-node=1 --mpi=pmix --nccl-tune nccl-launch -- nccl-bench all_reduce -b 1K -e 1K
+  "$CLUSTER" run --name launch --node server2 ip link set ens11f1 up 3>&-
+  [ "$status" -eq 0 ]
+  [[ $output == *"the nodes do not meet on one network: server2 on 10.0.0.0/24, the other 2 on 172.16.0.0/24"* ]]
+  [[ $output == *"# Out of bounds values : 0 OK"* ]]
+}

@@ -155,6 +155,8 @@ server2 none none =eno1
 server3 =mlx5_1:1 3 =ens11f1" ]
   [[ $stderr == *"server2: NCCL_SOCKET_IFNAME  =eno1"* ]]
   [[ $stderr != *"server2: NCCL_IB_HCA         =mlx5_1:1"* ]]
+  [[ $stderr == *"server2: NCCL_IB_HCA         (unset)"* ]]
+  [[ $stderr =~ server2:\ +not\ +mlx5_[01]:1,\ mlx5_[01]:1:\ port\ is\ DOWN ]]
   [[ $stderr == *"server3: NCCL_IB_HCA         =mlx5_1:1"* ]]
   run -0 head_run --node server2 nccl-tune explain
   [[ $output == *"=mlx5_1:1"* ]]
