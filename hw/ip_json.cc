@@ -93,6 +93,13 @@ Result<facts::Route> ReadRoute(const Json& entry) {
   return out;
 }
 
+// An array with a line for each entry: short enough to read, and a diff shows what changed.
+std::string OneLineEach(const Json& array) {
+  std::string out;
+  for (const Json& entry : array) out += (out.empty() ? "[" : ",\n ") + base::DumpJson(entry);
+  return (out.empty() ? "[" : out) + "]";
+}
+
 }  // namespace
 
 Result<std::vector<InterfaceFacts>> ParseIpAddr(std::string_view text, Notes* notes) {
@@ -177,7 +184,7 @@ std::string WriteIpAddr(const std::vector<InterfaceFacts>& interfaces) {
     }
     out.push_back(std::move(entry));
   }
-  return base::DumpJson(out, 1);
+  return OneLineEach(out);
 }
 
 std::string WriteIpRoute(const std::vector<facts::Route>& routes) {
@@ -190,7 +197,7 @@ std::string WriteIpRoute(const std::vector<facts::Route>& routes) {
     entry["flags"] = Json::array();
     out.push_back(std::move(entry));
   }
-  return base::DumpJson(out, 1);
+  return OneLineEach(out);
 }
 
 }  // namespace nccl_tune::hw
