@@ -16,7 +16,7 @@
 namespace nccl_tune::launcher {
 
 struct Meeting {
-  std::string network;   // "172.16.0.0/24"
+  std::string network;   // "172.20.0.0/24"
   bool on_rail = false;  // inferred: the interface of a selected RDMA port, on which the others are supposed to be too
 };
 

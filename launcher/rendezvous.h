@@ -35,7 +35,7 @@ std::optional<std::string> ExactInterface(const base::Environment& environment);
 struct OwnAddress {
   std::string interface;
   std::string text;
-  std::string network{};  // "172.16.0.0/24"
+  std::string network{};  // "172.20.0.0/24"
 };
 // IPv4 first, each kind in the kernel's order.
 std::vector<OwnAddress> ListOwnAddresses();
