@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/machine.h"
 
-#include <unistd.h>
-
-#include <array>
 #include <utility>
 
 #include "hw/capture_tree.h"
@@ -40,12 +37,6 @@ Result<Machine> OpenCapture(const Options& options) {
   return out;
 }
 
-std::string HostName() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "";
-  return name.data();
-}
-
 }  // namespace
 
 Result<Machine> OpenMachine(const Options& options) {
@@ -57,7 +48,7 @@ Result<Machine> OpenMachine(const Options& options) {
     out.live = !options.root;
     NCCL_TUNE_ASSIGN_OR_RETURN(tree, hw::DirectoryTree::Open(options.root.value_or("/")));
     out.tree = std::move(tree);
-    if (out.live) out.name = HostName();
+    if (out.live) out.name = hw::OwnHostName();
   }
   out.ip = out.live ? hw::ReadLiveIp(*out.tree, &out.notes) : hw::ReadIpFiles(*out.tree, &out.notes);
   if (options.node_addr_given) {

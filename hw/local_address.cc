@@ -4,8 +4,10 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace nccl_tune::hw {
@@ -37,6 +39,11 @@ bool IsOurs(const facts::IpAddress& address, const std::vector<InterfaceFacts>& 
 }
 
 }  // namespace
+
+std::string OwnHostName() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
 
 std::optional<facts::IpAddress> FindNodeAddress(const std::string& name,
                                                 const std::vector<InterfaceFacts>& interfaces) {

@@ -14,6 +14,9 @@
 
 namespace nccl_tune::hw {
 
+// This machine's host name; empty when it cannot be had.
+std::string OwnHostName();
+
 // Looks `name` up once, through the system's resolver: that can take as long as the site's DNS does, so a caller inside
 // slurmstepd does it in a child with a deadline. Nothing when the name is unknown, loopback, or another machine's.
 std::optional<facts::IpAddress> FindNodeAddress(const std::string& name, const std::vector<InterfaceFacts>& interfaces);

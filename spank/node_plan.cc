@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spank/node_plan.h"
 
-#include <unistd.h>
-
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -19,11 +16,6 @@
 namespace nccl_tune::spank {
 namespace {
 
-std::string HostName() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
 struct Detected {
   std::string json;
   std::string explanation;
@@ -33,7 +25,7 @@ base::Result<Detected> Detect(const env::Environment& user, bool explain) {
   NCCL_TUNE_ASSIGN_OR_RETURN(tree, hw::DirectoryTree::Open("/"));
   std::vector<facts::Note> notes;
   const auto ip = hw::ReadLiveIp(*tree, &notes);
-  const std::string name = HostName();
+  const std::string name = hw::OwnHostName();
   NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(*tree, ip, hw::FindNodeAddress(name, ip.interfaces)));
   const auto plan = env::MakePlan(name, policy::Assess(node), user);
   NCCL_TUNE_ASSIGN_OR_RETURN(json, env::PlanToJson(plan));
