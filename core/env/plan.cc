@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/env/nccl_integer.h"
+#include "core/nccl/nccl_integer.h"
 
 namespace nccl_tune::env {
 namespace {
 
-std::optional<std::string> Lookup(const Environment& env, std::string_view name) {
-  const auto value = GetVariable(env, name);
-  return value ? std::optional<std::string>(*value) : std::nullopt;
-}
+using base::Lookup;
 
 // The user's environment without what an outer step of ours set.
 Environment WithoutOurs(Environment user) {
@@ -40,7 +37,8 @@ std::string RuledOutBy(const policy::Decision& decision, const Environment& user
                        const std::optional<std::string>& our_hcas) {
   if (!IsIbVariable(decision.variable)) return "";
   const auto disable = Lookup(user, "NCCL_IB_DISABLE");
-  if (disable && ReadNcclInteger(*disable).value.value_or(0) != 0) return "you have set NCCL_IB_DISABLE=" + *disable;
+  if (disable && nccl::ReadNcclInteger(*disable).value.value_or(0) != 0)
+    return "you have set NCCL_IB_DISABLE=" + *disable;
   const auto net = Lookup(user, "NCCL_NET");
   if (net && EqualsIgnoringCase(*net, "Socket")) return "you have set NCCL_NET=" + *net;
   const auto hcas = Lookup(user, "NCCL_IB_HCA");

@@ -14,12 +14,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/result.h"
-#include "core/env/environment.h"
 #include "core/policy/decide.h"
 #include "core/policy/decision.h"
 
 namespace nccl_tune::env {
+
+using base::Environment;
 
 inline constexpr std::string_view kPlanVariable = "NCCL_TUNE_PLAN";
 inline constexpr std::size_t kPlanLimit = 8 << 10;  // bytes of NCCL_TUNE_PLAN

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "core/env/check_value.h"
 #include "core/env/plan.h"
 #include "core/facts/node.h"
 #include "core/facts/pci_address.h"
+#include "core/nccl/check_value.h"
 #include "core/policy/decide.h"
 #include "tests/hosts/replay.h"
 
@@ -127,7 +127,7 @@ TEST(PropertiesTest, OnlyVariablesOfTheRulesAndOnlyLegalValues) {
   for (const auto& machine : Machines()) {
     for (const auto& [name, value] : Values(machine.node)) {
       EXPECT_TRUE(known.contains(name)) << machine.name << ": " << name;
-      const auto check = env::CheckValue(name, value);
+      const auto check = nccl::CheckValue(name, value);
       EXPECT_TRUE(check.ok()) << machine.name << ": " << name << "=" << value << ": "
                               << (check.ok() ? "" : check.error().ToString());
       for (const char* never : {"NCCL_ALGO", "NCCL_PROTO", "NCCL_P2P_LEVEL", "NCCL_NET_GDR_LEVEL", "NCCL_NET"}) {

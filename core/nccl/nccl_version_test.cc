@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/nccl_version.h"
+#include "core/nccl/nccl_version.h"
 
 #include <gtest/gtest.h>
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 TEST(NcclVersionTest, ParsesAndPrints) {
@@ -55,4 +55,4 @@ TEST(NcclVersionTest, KnowsItsRange) {
 }
 
 }  // namespace
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

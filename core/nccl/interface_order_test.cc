@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/interface_order.h"
+#include "core/nccl/interface_order.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "base/parse_number.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 constexpr NcclVersion kV227{2, 27, 7};
@@ -229,4 +229,4 @@ TEST(InterfaceOrderTest, SaysWhyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

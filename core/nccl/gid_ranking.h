@@ -2,17 +2,17 @@
 //
 // Which GID index NCCL takes on a port, and why. A model of NCCL 2.18 to 2.32; it says what will happen, not what would
 // be right.
-#ifndef NCCL_TUNE_CORE_ENV_GID_RANKING_H_
-#define NCCL_TUNE_CORE_ENV_GID_RANKING_H_
+#ifndef NCCL_TUNE_CORE_NCCL_GID_RANKING_H_
+#define NCCL_TUNE_CORE_NCCL_GID_RANKING_H_
 
 #include <optional>
 #include <string>
 
-#include "core/env/environment.h"
-#include "core/env/nccl_version.h"
 #include "core/facts/node.h"
+#include "core/nccl/environment.h"
+#include "core/nccl/nccl_version.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 
 enum class GidRule {
   kPinned,          // NCCL_IB_GID_INDEX, unchecked
@@ -39,6 +39,6 @@ struct GidChoice {
 GidChoice ChooseGid(const facts::IbPort& port, NcclVersion version, const Environment& environment,
                     std::optional<int> table_length = std::nullopt);
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl
 
-#endif  // NCCL_TUNE_CORE_ENV_GID_RANKING_H_
+#endif  // NCCL_TUNE_CORE_NCCL_GID_RANKING_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/gid_ranking.h"
+#include "core/nccl/gid_ranking.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 constexpr NcclVersion kV228{2, 28, 9};
@@ -228,4 +228,4 @@ TEST(GidRankingTest, InfiniBand) {
 }
 
 }  // namespace
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

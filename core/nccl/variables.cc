@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/variables.h"
+#include "core/nccl/variables.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 constexpr NcclVersion kAlways{};
@@ -183,4 +183,4 @@ const Variable* Lookup(std::string_view name) {
   return found == std::end(kVariables) ? nullptr : found;
 }
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The version of an NCCL library as a value that compares. What NCCL does with a variable depends on it.
-#ifndef NCCL_TUNE_CORE_ENV_NCCL_VERSION_H_
-#define NCCL_TUNE_CORE_ENV_NCCL_VERSION_H_
+#ifndef NCCL_TUNE_CORE_NCCL_NCCL_VERSION_H_
+#define NCCL_TUNE_CORE_NCCL_NCCL_VERSION_H_
 
 #include <compare>
 #include <string>
@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 
 struct NcclVersion {
   int major = 0;
@@ -30,6 +30,6 @@ base::Result<NcclVersion> ParseNcclVersion(std::string_view text);
 // What ncclGetVersion gives: 22809 is 2.28.9; up to 2.8 the form was 2804 for 2.8.4. Fails on a number that is no code.
 base::Result<NcclVersion> NcclVersionFromCode(int code);
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl
 
-#endif  // NCCL_TUNE_CORE_ENV_NCCL_VERSION_H_
+#endif  // NCCL_TUNE_CORE_NCCL_NCCL_VERSION_H_

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/variables.h"
+#include "core/nccl/variables.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 TEST(VariablesTest, TableIsComplete) {
@@ -36,4 +36,4 @@ TEST(VariablesTest, LookupIsExact) {
 }
 
 }  // namespace
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/interface_order.h"
+#include "core/nccl/interface_order.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/result.h"
-#include "core/env/name_list.h"
+#include "core/nccl/name_list.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 constexpr std::size_t kMostInterfaces = 16;
@@ -150,4 +150,4 @@ InterfaceOrder ChooseBootstrap(const facts::Node& node, NcclVersion version, con
   return order;
 }
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

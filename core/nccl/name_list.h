@@ -5,8 +5,8 @@
 //   value := [ "^" ] [ "=" ] entry { "," entry }       entry := name [ ":" port [ ":" rail [ ":" plane ] ] ]
 //
 // "^" excludes and "=" means exact names; both count once, at the start, in this order. Nothing is trimmed.
-#ifndef NCCL_TUNE_CORE_ENV_NAME_LIST_H_
-#define NCCL_TUNE_CORE_ENV_NAME_LIST_H_
+#ifndef NCCL_TUNE_CORE_NCCL_NAME_LIST_H_
+#define NCCL_TUNE_CORE_NCCL_NAME_LIST_H_
 
 #include <cstddef>
 #include <optional>
@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/env/nccl_version.h"
+#include "core/nccl/nccl_version.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 
 inline constexpr std::size_t kHcaListLimit = 32;        // entries that NCCL keeps of NCCL_IB_HCA
 inline constexpr std::size_t kInterfaceListLimit = 16;  // and of NCCL_SOCKET_IFNAME
@@ -59,6 +59,6 @@ struct NamedPort {
 // characters, with a comma, colon, blank, control character or byte that is not ASCII, or with "^" or "=" in front.
 base::Result<std::string> FormatExactList(const std::vector<NamedPort>& ports, std::size_t limit = kHcaListLimit);
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl
 
-#endif  // NCCL_TUNE_CORE_ENV_NAME_LIST_H_
+#endif  // NCCL_TUNE_CORE_NCCL_NAME_LIST_H_

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/check_value.h"
+#include "core/nccl/check_value.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "core/env/variables.h"
+#include "core/nccl/variables.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 TEST(CheckValueTest, Good) {
@@ -205,4 +205,4 @@ TEST(CheckValueTest, EmptyAndUnknown) {
 }
 
 }  // namespace
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

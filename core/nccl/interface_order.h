@@ -2,18 +2,18 @@
 //
 // Which IP interfaces NCCL takes: the first one for bootstrap and for the IB transport's own exchange, all of them for
 // the socket transport. A model of NCCL 2.18 to 2.32; it says what will happen, not what would be right.
-#ifndef NCCL_TUNE_CORE_ENV_INTERFACE_ORDER_H_
-#define NCCL_TUNE_CORE_ENV_INTERFACE_ORDER_H_
+#ifndef NCCL_TUNE_CORE_NCCL_INTERFACE_ORDER_H_
+#define NCCL_TUNE_CORE_NCCL_INTERFACE_ORDER_H_
 
 #include <string>
 #include <vector>
 
-#include "core/env/environment.h"
-#include "core/env/nccl_version.h"
 #include "core/facts/ip_address.h"
 #include "core/facts/node.h"
+#include "core/nccl/environment.h"
+#include "core/nccl/nccl_version.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 
 enum class InterfaceStep {
   kNamed,       // NCCL_SOCKET_IFNAME: find or fail
@@ -45,6 +45,6 @@ InterfaceOrder OrderInterfaces(const facts::Node& node, NcclVersion version, con
 // whatever NCCL_SOCKET_IFNAME says.
 InterfaceOrder ChooseBootstrap(const facts::Node& node, NcclVersion version, const Environment& environment);
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl
 
-#endif  // NCCL_TUNE_CORE_ENV_INTERFACE_ORDER_H_
+#endif  // NCCL_TUNE_CORE_NCCL_INTERFACE_ORDER_H_

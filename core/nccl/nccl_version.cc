@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/nccl_version.h"
+#include "core/nccl/nccl_version.h"
 
 #include <array>
 #include <cstddef>
 
 #include "base/parse_number.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 base::Error NotAVersion(std::string_view text) {
@@ -48,4 +48,4 @@ base::Result<NcclVersion> NcclVersionFromCode(int code) {
   return version;
 }
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/nccl_integer.h"
+#include "core/nccl/nccl_integer.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 TEST(NcclIntegerTest, Numbers) {
@@ -65,4 +65,4 @@ TEST(ListNumberTest, Table) {
 }
 
 }  // namespace
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/name_list.h"
+#include "core/nccl/name_list.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "core/env/nccl_integer.h"
+#include "core/nccl/nccl_integer.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 // NCCL's buffer for a name has 64 bytes and its length is not checked.
@@ -129,4 +129,4 @@ base::Result<std::string> FormatExactList(const std::vector<NamedPort>& ports, s
   return out;
 }
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

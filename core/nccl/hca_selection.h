@@ -2,18 +2,18 @@
 //
 // Which HCA ports NCCL's own IB transport takes, with the reason for each one that it leaves out. A model of NCCL 2.18
 // to 2.32; it says what will happen, not what would be right.
-#ifndef NCCL_TUNE_CORE_ENV_HCA_SELECTION_H_
-#define NCCL_TUNE_CORE_ENV_HCA_SELECTION_H_
+#ifndef NCCL_TUNE_CORE_NCCL_HCA_SELECTION_H_
+#define NCCL_TUNE_CORE_NCCL_HCA_SELECTION_H_
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/env/environment.h"
-#include "core/env/nccl_version.h"
 #include "core/facts/node.h"
+#include "core/nccl/environment.h"
+#include "core/nccl/nccl_version.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 
 enum class PortVerdict {
   kTaken,
@@ -46,6 +46,6 @@ std::string_view Explain(PortVerdict verdict);
 // to 2.29.6 NCCL's own order, and so the choice among more than 32 ports, is that of the kernel.
 HcaSelection SelectHcas(const facts::Node& node, NcclVersion version, const Environment& environment);
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl
 
-#endif  // NCCL_TUNE_CORE_ENV_HCA_SELECTION_H_
+#endif  // NCCL_TUNE_CORE_NCCL_HCA_SELECTION_H_

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The variables of a process as a plain value, so that code below the edges never asks the operating system.
-#ifndef NCCL_TUNE_CORE_ENV_ENVIRONMENT_H_
-#define NCCL_TUNE_CORE_ENV_ENVIRONMENT_H_
+#ifndef NCCL_TUNE_CORE_NCCL_ENVIRONMENT_H_
+#define NCCL_TUNE_CORE_NCCL_ENVIRONMENT_H_
 
 #include <optional>
 #include <string_view>
 
 #include "base/environment.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 
 using base::Environment;
 
@@ -21,6 +21,6 @@ inline std::optional<std::string_view> GetVariable(const Environment& environmen
   return std::string_view(found->second);
 }
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl
 
-#endif  // NCCL_TUNE_CORE_ENV_ENVIRONMENT_H_
+#endif  // NCCL_TUNE_CORE_NCCL_ENVIRONMENT_H_

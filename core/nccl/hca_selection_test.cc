@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/hca_selection.h"
+#include "core/nccl/hca_selection.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 constexpr NcclVersion kV228{2, 28, 9};
@@ -154,4 +154,4 @@ TEST(HcaSelectionTest, SeveralPortsAndExplanations) {
 }
 
 }  // namespace
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/nccl_integer.h"
+#include "core/nccl/nccl_integer.h"
 
 #include <charconv>
 #include <cstddef>
 #include <limits>
 #include <system_error>
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 struct Split {
@@ -63,4 +63,4 @@ int ReadListNumber(std::string_view text) {
   return split.negative ? -value : value;
 }
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

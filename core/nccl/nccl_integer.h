@@ -2,14 +2,14 @@
 //
 // How NCCL turns the text of a variable into a number: leniently, unlike everything of ours. For telling what a value
 // will do, never for reading our own input.
-#ifndef NCCL_TUNE_CORE_ENV_NCCL_INTEGER_H_
-#define NCCL_TUNE_CORE_ENV_NCCL_INTEGER_H_
+#ifndef NCCL_TUNE_CORE_NCCL_NCCL_INTEGER_H_
+#define NCCL_TUNE_CORE_NCCL_NCCL_INTEGER_H_
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 
 enum class IntegerForm {
   kPlain,     // decimal, or 0x and hexadecimal digits
@@ -32,6 +32,6 @@ NcclInteger ReadNcclInteger(std::string_view text);
 // int give an int that is no port.
 int ReadListNumber(std::string_view text);
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl
 
-#endif  // NCCL_TUNE_CORE_ENV_NCCL_INTEGER_H_
+#endif  // NCCL_TUNE_CORE_NCCL_NCCL_INTEGER_H_

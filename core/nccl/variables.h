@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The variables that we know, of NCCL and of the libraries beside it, as one table. See check_value.h for values.
-#ifndef NCCL_TUNE_CORE_ENV_VARIABLES_H_
-#define NCCL_TUNE_CORE_ENV_VARIABLES_H_
+#ifndef NCCL_TUNE_CORE_NCCL_VARIABLES_H_
+#define NCCL_TUNE_CORE_NCCL_VARIABLES_H_
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
-#include "core/env/nccl_version.h"
+#include "core/nccl/nccl_version.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 
 enum class VariableKind { kInteger, kList, kCidr, kEnum, kText };
 
@@ -45,6 +45,6 @@ std::span<const Variable> AllVariables();
 // The row of `name`, which is spelt exactly; nullptr when there is none.
 const Variable* Lookup(std::string_view name);
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl
 
-#endif  // NCCL_TUNE_CORE_ENV_VARIABLES_H_
+#endif  // NCCL_TUNE_CORE_NCCL_VARIABLES_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/name_list.h"
+#include "core/nccl/name_list.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 constexpr NcclVersion kV228{2, 28, 9};
@@ -185,4 +185,4 @@ TEST(FormatExactListTest, RefusesPortsAndLengths) {
 }
 
 }  // namespace
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

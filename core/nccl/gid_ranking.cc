@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/gid_ranking.h"
+#include "core/nccl/gid_ranking.h"
 
 #include <algorithm>
 #include <array>
@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/result.h"
-#include "core/env/nccl_integer.h"
 #include "core/facts/ip_address.h"
+#include "core/nccl/nccl_integer.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 constexpr NcclVersion kAutomatic{2, 21, 0};
@@ -189,4 +189,4 @@ GidChoice ChooseGid(const facts::IbPort& port, NcclVersion version, const Enviro
   return ChooseAutomatically(port, version, ReadWanted(environment), table_length.value_or(length));
 }
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

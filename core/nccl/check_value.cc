@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/check_value.h"
+#include "core/nccl/check_value.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/parse_number.h"
-#include "core/env/name_list.h"
-#include "core/env/nccl_integer.h"
-#include "core/env/variables.h"
 #include "core/facts/ip_address.h"
+#include "core/nccl/name_list.h"
+#include "core/nccl/nccl_integer.h"
+#include "core/nccl/variables.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 struct Complaint {
@@ -226,4 +226,4 @@ base::Status CheckValue(std::string_view name, std::string_view value) {
   return base::Ok();
 }
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl

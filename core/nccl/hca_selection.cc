@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/env/hca_selection.h"
+#include "core/nccl/hca_selection.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 
-#include "core/env/interface_order.h"
-#include "core/env/name_list.h"
-#include "core/env/nccl_integer.h"
+#include "core/nccl/interface_order.h"
+#include "core/nccl/name_list.h"
+#include "core/nccl/nccl_integer.h"
 
-namespace nccl_tune::env {
+namespace nccl_tune::nccl {
 namespace {
 
 constexpr std::size_t kMostPorts = 32;
@@ -82,4 +82,4 @@ HcaSelection SelectHcas(const facts::Node& node, NcclVersion version, const Envi
   return out;
 }
 
-}  // namespace nccl_tune::env
+}  // namespace nccl_tune::nccl
