@@ -15,7 +15,7 @@
 #include "cli/options.h"
 #include "core/env/plan.h"
 #include "core/facts/node.h"
-#include "core/policy/decide.h"
+#include "core/policy/situation.h"
 #include "hw/capture_tree.h"
 #include "hw/gather.h"
 #include "hw/read_node.h"

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/env/plan.h"
+#include "core/policy/decide.h"
 
 namespace nccl_tune::launcher {
 namespace {
@@ -75,7 +76,12 @@ std::optional<std::string> FindDisagreement(const std::vector<Entry>& entries) {
 
 void DropPlannedInterface(base::Environment* environment) {
   const auto plan = ReadPlan(*environment);
-  if (plan && IsPlanned(*plan, *environment)) environment->erase(kInterface);
+  if (!plan || !IsPlanned(*plan, *environment)) return;
+  for (const auto& rule : policy::Rules()) {
+    if (rule.variable != kInterface && !policy::Follows(rule, kInterface)) continue;
+    const auto planned = base::Lookup(plan->set, rule.variable);
+    if (planned && planned == base::Lookup(*environment, rule.variable)) environment->erase(std::string(rule.variable));
+  }
 }
 
 }  // namespace nccl_tune::launcher

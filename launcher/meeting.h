@@ -27,7 +27,8 @@ std::optional<Meeting> PlannedMeeting(const base::Environment& environment, cons
 // when they do, or when every node relies on its address in Slurm, which all nodes reach across networks.
 std::optional<std::string> FindDisagreement(const std::vector<Entry>& entries);
 
-// Takes away the interface that the plan set, so that the ranks find each other as they would without it.
+// Takes away the interface that the plan set, also where it is the value of another library's variable, so that the
+// ranks find each other as they would without it.
 void DropPlannedInterface(base::Environment* environment);
 
 }  // namespace nccl_tune::launcher

@@ -79,6 +79,18 @@ TEST(DropPlannedInterfaceTest, OnlyOurs) {
   base::Environment ours = {{"NCCL_TUNE_PLAN", Plan("eno1", "10.0.0.11")}, {"NCCL_SOCKET_IFNAME", "=eno1"}};
   DropPlannedInterface(&ours);
   EXPECT_FALSE(ours.contains("NCCL_SOCKET_IFNAME"));
+  base::Environment sisters = {
+      {"NCCL_TUNE_PLAN",
+       R"({"v":1,"set":{"NCCL_SOCKET_IFNAME":"=eno1","GLOO_SOCKET_IFNAME":"eno1","TP_SOCKET_IFNAME":"eno1",)"
+       R"("NCCL_IB_HCA":"=mlx5_2:1"}})"},
+      {"NCCL_SOCKET_IFNAME", "=eno1"},
+      {"GLOO_SOCKET_IFNAME", "eno1"},
+      {"TP_SOCKET_IFNAME", "mine"},
+      {"NCCL_IB_HCA", "=mlx5_2:1"}};
+  DropPlannedInterface(&sisters);
+  EXPECT_FALSE(sisters.contains("GLOO_SOCKET_IFNAME"));
+  EXPECT_TRUE(sisters.contains("TP_SOCKET_IFNAME")) << "the user's";
+  EXPECT_TRUE(sisters.contains("NCCL_IB_HCA"));
   base::Environment theirs = {{"NCCL_TUNE_PLAN", Plan("eno1", "10.0.0.11")}, {"NCCL_SOCKET_IFNAME", "eno1"}};
   DropPlannedInterface(&theirs);
   EXPECT_TRUE(theirs.contains("NCCL_SOCKET_IFNAME"));

@@ -54,10 +54,10 @@ std::string WhyText(const Setting& setting) {
   return "your value wins; ours would be " + *setting.decision.value + ": " + setting.decision.reason;
 }
 
-// Rejections that share their reason on one line: twelve dead ports are one thing to read.
-std::string RejectedText(const std::vector<policy::Rejection>& rejected, std::size_t width = kWidth) {
+// Names that share their reason on one line: twelve dead ports are one thing to read.
+std::string GroupedText(std::string_view label, const std::vector<policy::Rejection>& all, std::size_t width) {
   std::vector<std::pair<std::string, std::string>> grouped;  // why, names
-  for (const auto& r : rejected) {
+  for (const auto& r : all) {
     const auto found = std::find_if(grouped.begin(), grouped.end(), [&](const auto& g) { return g.first == r.why; });
     if (found == grouped.end())
       grouped.emplace_back(r.why, r.what);
@@ -65,8 +65,25 @@ std::string RejectedText(const std::vector<policy::Rejection>& rejected, std::si
       found->second += ", " + r.what;
   }
   std::string out;
-  for (const auto& [why, names] : grouped) out += Wrap("    not", kLabel, names + ": " + why, width);
+  for (const auto& [why, names] : grouped) out += Wrap(label, kLabel, names + ": " + why, width);
   return out;
+}
+
+std::string RejectedText(const std::vector<policy::Rejection>& rejected, std::size_t width = kWidth) {
+  return GroupedText("    not", rejected, width);
+}
+
+// Left unset with nothing to choose from: worth a word, not a paragraph.
+bool IsPlainUnset(const Setting& setting) {
+  return setting.action == Action::kUnset && setting.decision.rejected.empty();
+}
+
+std::string UnsetText(const env::Plan& plan) {
+  std::vector<policy::Rejection> all;
+  for (const auto& setting : plan.settings) {
+    if (IsPlainUnset(setting)) all.push_back({.what = setting.decision.variable, .why = setting.decision.reason});
+  }
+  return (all.empty() ? "" : "left unset\n") + GroupedText("", all, kWidth);
 }
 
 Json RejectedJson(const std::vector<policy::Rejection>& rejected) {
@@ -107,11 +124,13 @@ std::string ExplainText(const env::Plan& plan, const std::vector<facts::Note>& n
   std::string out;
   if (!plan.node.empty()) out += base::Printable(plan.node) + "\n";
   for (const auto& setting : plan.settings) {
+    if (IsPlainUnset(setting)) continue;
     out += Wrap(setting.decision.variable, 20, ShownValue(setting));
     out += Wrap("    why", kLabel, WhyText(setting));
     for (const auto& e : setting.decision.evidence) out += Wrap("    from", kLabel, e.where + " = " + e.value);
     out += RejectedText(setting.decision.rejected);
   }
+  out += UnsetText(plan);
   if (!notes.empty()) out += "not read\n";
   for (const auto& note : notes) out += Wrap("", 4, note.where + ": " + note.what);
   return out;
@@ -138,7 +157,9 @@ std::string SummaryText(const env::Plan& plan, std::string_view prefix) {
     const bool considered = !setting.decision.rejected.empty();
     if (setting.action == Action::kUnset && !considered) continue;
     text += Wrap(setting.decision.variable, kNames, ShownValue(setting), width);
-    text += Wrap("", kReason, WhyText(setting), width);
+    // The sister variables follow those of NCCL; their values say it.
+    const bool sister = setting.action == Action::kSet && !setting.decision.variable.starts_with("NCCL_");
+    if (!sister) text += Wrap("", kReason, WhyText(setting), width);
     if (setting.action == Action::kUnset) text += RejectedText(setting.decision.rejected, width);
   }
   if (text.empty()) text = "nothing to set: NCCL's own defaults are right here, or nothing is certain\n";

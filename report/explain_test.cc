@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <string>
 #include <string_view>
 
 #include "base/json.h"
+#include "core/policy/decide.h"
 #include "core/policy/test_nodes.h"
 
 namespace nccl_tune::report {
@@ -40,8 +42,6 @@ void ExpectNarrow(const std::string& text) {
 TEST(ExplainTextTest, OneMachine) {
   const auto got = ExplainText(PlanFor(Server(), {}), {{.where = "sys/x", .what = "Permission denied"}});
   EXPECT_EQ(got, R"(server1
-NCCL_IB_DISABLE     (unset)
-    why   RDMA ports are usable
 NCCL_IB_HCA         =mlx5_2:1
     why   the only usable port: 1 x 25 Gb/s RoCE
     from  sys/class/infiniband/mlx5_2/ports/1/state = 4: ACTIVE
@@ -52,10 +52,27 @@ NCCL_IB_GID_INDEX   3
     not   index 0, index 1: link-local: does not leave the link
     not   index 2: RoCE v1: not routed
 NCCL_SOCKET_IFNAME  =ens5f1
-    why   the interface of mlx5_2:1: every rail of this node is on its cable, so
-          the other nodes are in 172.20.0.0/24 (inferred on this node)
+    why   the interface of mlx5_2:1; all selected ports share its cable, so the
+          nodes meet in 172.20.0.0/24 (inferred on this node)
     from  interface ens5f1 = 172.20.0.11/24
-    not   eno1: it comes after the one taken
+    not   eno1: not the interface of mlx5_2:1
+GLOO_SOCKET_IFNAME  ens5f1
+    why   the interface of NCCL_SOCKET_IFNAME; Gloo takes exact names only
+    from  interface ens5f1 = 172.20.0.11/24
+TP_SOCKET_IFNAME    ens5f1
+    why   the interface of NCCL_SOCKET_IFNAME; TensorPipe takes exact names only
+    from  interface ens5f1 = 172.20.0.11/24
+left unset
+          NCCL_IB_DISABLE: RDMA ports are usable
+          NCCL_IB_ADDR_FAMILY, NCCL_IB_ADDR_RANGE: the index settles it
+          NCCL_IB_QPS_PER_CONNECTION: the selected ports are no bonds
+          NCCL_CROSS_NIC: not a rail for each GPU, so a ring may have to change
+          rails
+          NVSHMEM_HCA_LIST, NVSHMEM_IB_GID_INDEX, NVSHMEM_IB_ADDR_FAMILY,
+          NVSHMEM_IB_ADDR_RANGE: NVSHMEM needs an NVIDIA GPU, and none is seen
+          here
+          UCX_NET_DEVICES, OMPI_MCA_btl_tcp_if_include: MPI's variables are set
+          with --nccl-tune=mpi only
 not read
     sys/x: Permission denied
 )");
@@ -71,8 +88,8 @@ TEST(ExplainTextTest, WhatTheUserHasSet) {
        "NCCL_IB_HCA         mlx5_0 (yours, kept)\n    why   your value wins; ours would be =mlx5_2:1: the only usable "
        "port: 1 x 25\n          Gb/s RoCE\n"},
       {{{"NCCL_IB_HCA", "mlx5_0"}},
-       "NCCL_IB_GID_INDEX   (left unset)\n    why   you have chosen the ports yourself (NCCL_IB_HCA), and this was\n   "
-       "       computed for others\n"},
+       "NCCL_IB_GID_INDEX   (left unset)\n    why   you have set NCCL_IB_HCA yourself, and this was computed for "
+       "another\n          value\n"},
       {{{"NCCL_IB_GID_INDEX", "3"}},
        "NCCL_IB_GID_INDEX   3 (yours, kept)\n    why   your value wins, and it is ours too: RoCE v2 entry of "
        "172.20.0.11 on\n          ens5f1\n"},
@@ -98,8 +115,10 @@ TEST(SummaryTextTest, OneEntryAVariable) {
             "n: NCCL_IB_GID_INDEX   3\n"
             "n:     RoCE v2 entry of 172.20.0.11 on ens5f1\n"
             "n: NCCL_SOCKET_IFNAME  =ens5f1\n"
-            "n:     the interface of mlx5_2:1: every rail of this node is on its cable, so\n"
-            "n:     the other nodes are in 172.20.0.0/24 (inferred on this node)\n");
+            "n:     the interface of mlx5_2:1; all selected ports share its cable, so the\n"
+            "n:     nodes meet in 172.20.0.0/24 (inferred on this node)\n"
+            "n: GLOO_SOCKET_IFNAME  ens5f1\n"
+            "n: TP_SOCKET_IFNAME    ens5f1\n");
   EXPECT_EQ(SummaryText(PlanFor(facts::Node{}, {}), "n: "),
             "n: nothing to set: NCCL's own defaults are right here, or nothing is certain\n");
   const auto odd = SummaryText(PlanFor(Server(), {{"NCCL_IB_HCA", std::string(100, 'x') + "\x1b[31m"}}), "");
@@ -122,10 +141,12 @@ TEST(ExplainJsonTest, Parses) {
   EXPECT_EQ(base::GetInteger(*json, "version"), 1);
   EXPECT_EQ(base::GetString(*json, "node"), "server1");
   const auto& settings = base::GetMember(*json, "settings");
-  ASSERT_EQ(settings.size(), 4u);
-  const char* actions[] = {"unset", "kept", "yielded", "set"};
+  ASSERT_EQ(settings.size(), policy::Rules().size());
+  const char* actions[] = {"unset", "kept", "yielded"};
   for (std::size_t i = 0; i < settings.size(); ++i) {
-    EXPECT_EQ(base::GetString(settings[i], "action"), actions[i]);
+    if (i < std::size(actions)) {
+      EXPECT_EQ(base::GetString(settings[i], "action"), actions[i]);
+    }
     EXPECT_FALSE(base::GetString(settings[i], "reason")->empty());
     EXPECT_TRUE(base::GetMember(settings[i], "evidence").is_array());
     EXPECT_TRUE(base::GetMember(settings[i], "rejected").is_array());
@@ -177,11 +198,16 @@ TEST(EnvTest, ShellQuotesWhatAShellWouldChange) {
 
 TEST(EnvTest, EveryFormHoldsTheSame) {
   const auto values = env::ValuesOf(PlanFor(Server(), {}));
-  EXPECT_EQ(EnvShell(values), "NCCL_IB_GID_INDEX=3\nNCCL_IB_HCA='=mlx5_2:1'\nNCCL_SOCKET_IFNAME='=ens5f1'\n");
-  EXPECT_EQ(EnvConf(values), "NCCL_IB_GID_INDEX=3\nNCCL_IB_HCA==mlx5_2:1\nNCCL_SOCKET_IFNAME==ens5f1\n");
+  EXPECT_EQ(EnvShell(values),
+            "GLOO_SOCKET_IFNAME=ens5f1\nNCCL_IB_GID_INDEX=3\nNCCL_IB_HCA='=mlx5_2:1'\nNCCL_SOCKET_IFNAME='=ens5f1'\n"
+            "TP_SOCKET_IFNAME=ens5f1\n");
+  EXPECT_EQ(EnvConf(values),
+            "GLOO_SOCKET_IFNAME=ens5f1\nNCCL_IB_GID_INDEX=3\nNCCL_IB_HCA==mlx5_2:1\nNCCL_SOCKET_IFNAME==ens5f1\n"
+            "TP_SOCKET_IFNAME=ens5f1\n");
   EXPECT_EQ(EnvJson(values),
-            "{\n  \"NCCL_IB_GID_INDEX\": \"3\",\n  \"NCCL_IB_HCA\": \"=mlx5_2:1\",\n  \"NCCL_SOCKET_IFNAME\": "
-            "\"=ens5f1\"\n}\n");
+            "{\n  \"GLOO_SOCKET_IFNAME\": \"ens5f1\",\n  \"NCCL_IB_GID_INDEX\": \"3\",\n  \"NCCL_IB_HCA\": "
+            "\"=mlx5_2:1\",\n  \"NCCL_SOCKET_IFNAME\": "
+            "\"=ens5f1\",\n  \"TP_SOCKET_IFNAME\": \"ens5f1\"\n}\n");
   EXPECT_EQ(EnvShell({}), "");
   EXPECT_EQ(EnvConf({}), "");
   EXPECT_EQ(EnvJson({}), "{}\n");

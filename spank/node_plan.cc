@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/facts/node.h"
-#include "core/policy/decide.h"
+#include "core/policy/situation.h"
 #include "hw/directory_tree.h"
 #include "hw/ip_facts.h"
 #include "hw/local_address.h"

@@ -208,9 +208,10 @@ int TaskInit(spank_t spank) {
   const Context& context = TheContext();
   DropOuterValues(spank, context.outer);
   if (!context.plan) return 0;
-  for (const auto& [name, value] : context.plan->summary.set) {
-    // One that is there was set since user_init, by a container image say: not ours.
-    if (!TaskVariable(spank, name)) SetVariable(spank, name.c_str(), value);
+  // What is there by now was set since user_init, by a container image say: not ours, and what goes with it neither.
+  const auto now = [&](const std::string& name) { return TaskVariable(spank, name); };
+  for (const auto& [name, value] : env::StillRight(context.plan->summary.set, now)) {
+    SetVariable(spank, name.c_str(), value);
   }
   SetVariable(spank, env::kPlanVariable.data(), context.plan->json);
   return 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/nccl/nccl_integer.h"
+#include "core/policy/decide.h"
 
 namespace nccl_tune::env {
 namespace {
@@ -25,42 +26,94 @@ Environment WithoutOurs(Environment user) {
   return user;
 }
 
-bool IsIbVariable(std::string_view name) { return name.starts_with("NCCL_IB_"); }
-
 bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-// What the user has set that makes `decision` moot; empty: nothing.
-std::string RuledOutBy(const policy::Decision& decision, const Environment& user,
-                       const std::optional<std::string>& our_hcas) {
-  if (!IsIbVariable(decision.variable)) return "";
+// The user does without the verbs transport; empty: does not.
+std::string TransportOff(const Environment& user) {
   const auto disable = Lookup(user, "NCCL_IB_DISABLE");
   if (disable && nccl::ReadNcclInteger(*disable).value.value_or(0) != 0)
     return "you have set NCCL_IB_DISABLE=" + *disable;
   const auto net = Lookup(user, "NCCL_NET");
   if (net && EqualsIgnoringCase(*net, "Socket")) return "you have set NCCL_NET=" + *net;
-  const auto hcas = Lookup(user, "NCCL_IB_HCA");
-  if (hcas && decision.variable != "NCCL_IB_HCA" && hcas != our_hcas) {
-    return "you have chosen the ports yourself (NCCL_IB_HCA), and this was computed for others";
-  }
   return "";
 }
 
-Setting Settle(policy::Decision decision, const Environment& user, const std::optional<std::string>& our_hcas) {
-  Setting out;
-  const auto value = Lookup(user, decision.variable);
-  if (value) {
-    out.action = Action::kKeep;
-    out.user_value = *value;
-  } else if (decision.value) {
-    out.yielded_to = RuledOutBy(decision, user, our_hcas);
-    out.action = out.yielded_to.empty() ? Action::kSet : Action::kYielded;
-  }
-  out.decision = std::move(decision);
-  return out;
+// NCCL finds the named interface with an address of this family or fails.
+std::string FamilyMissing(const policy::Situation& situation, const Environment& user) {
+  const auto family = Lookup(user, "NCCL_SOCKET_FAMILY");
+  if (!family || (*family != "AF_INET" && *family != "AF_INET6") || situation.bootstrap.netdev == nullptr) return "";
+  const auto& addresses = situation.bootstrap.netdev->addresses;
+  const bool has = std::any_of(addresses.begin(), addresses.end(),
+                               [&](const auto& a) { return a.prefix.address.IsV4() == (*family == "AF_INET"); });
+  if (has) return "";
+  return "you have set NCCL_SOCKET_FAMILY=" + *family + ", and " + situation.bootstrap.netdev->name +
+         " has no such address";
 }
+
+// Settles one rule after another: what a variable follows stands before it.
+class Settler {
+ public:
+  Settler(const policy::Situation& situation, const Environment& user) : situation_(situation), user_(user) {}
+
+  std::vector<Setting> Run() {
+    for (const auto& rule : policy::Rules()) settings_.push_back(Settle(rule));
+    return std::move(settings_);
+  }
+
+ private:
+  const Setting* Find(std::string_view variable) const {
+    const auto found = std::find_if(settings_.begin(), settings_.end(),
+                                    [&](const Setting& s) { return s.decision.variable == variable; });
+    return found == settings_.end() ? nullptr : &*found;
+  }
+
+  // Why the variable cannot go with `name`, which it was computed for; empty: it can. Some rules follow one that stands
+  // after them (whether there are ports at all): then only the user's value counts.
+  std::string Parted(const std::string& name) const {
+    const Setting* followed = Find(name);
+    if (followed != nullptr && followed->action == Action::kYielded)
+      return name + " is left unset, and this goes with it";
+    const auto theirs = Lookup(user_, name);
+    if (!theirs || (followed != nullptr && followed->decision.value == theirs)) return "";
+    return "you have set " + name + " yourself, and this was computed for another value";
+  }
+
+  std::string RuledOutBy(const policy::Rule& rule) const {
+    for (const auto& name : policy::SplitNames(rule.opposites)) {
+      if (user_.contains(name)) return "you have set " + name + ", which settles the same";
+    }
+    if (rule.variable.starts_with("NCCL_IB_")) {
+      if (auto off = TransportOff(user_); !off.empty()) return off;
+    }
+    if (rule.variable == "NCCL_SOCKET_IFNAME") return FamilyMissing(situation_, user_);
+    for (const auto& name : policy::SplitNames(rule.follows)) {
+      if (auto parted = Parted(name); !parted.empty()) return parted;
+    }
+    return "";
+  }
+
+  Setting Settle(const policy::Rule& rule) const {
+    Setting out;
+    out.decision = rule.decide(situation_);
+    out.decision.variable = rule.variable;
+    const auto value = Lookup(user_, rule.variable);
+    if (value) {
+      out.action = Action::kKeep;
+      out.user_value = *value;
+    } else if (out.decision.value) {
+      out.yielded_to = RuledOutBy(rule);
+      out.action = out.yielded_to.empty() ? Action::kSet : Action::kYielded;
+    }
+    return out;
+  }
+
+  const policy::Situation& situation_;
+  const Environment& user_;
+  std::vector<Setting> settings_;
+};
 
 PlanPort ToPlanPort(const policy::PortRef& ref) {
   PlanPort out;
@@ -79,12 +132,7 @@ Plan MakePlan(const std::string& node, const policy::Situation& situation, const
   Plan plan;
   plan.node = node;
   const Environment theirs = WithoutOurs(user);
-  auto decisions = policy::Decide(situation);
-  std::optional<std::string> our_hcas;
-  for (const auto& decision : decisions) {
-    if (decision.variable == "NCCL_IB_HCA") our_hcas = decision.value;
-  }
-  for (auto& decision : decisions) plan.settings.push_back(Settle(std::move(decision), theirs, our_hcas));
+  plan.settings = Settler(situation, theirs).Run();
   for (const auto& ref : situation.selection.ports) plan.ports.push_back(ToPlanPort(ref));
   if (situation.bootstrap.netdev != nullptr) {
     plan.interface = situation.bootstrap.netdev->name;
@@ -98,6 +146,25 @@ Environment ValuesOf(const Plan& plan) {
   Environment out;
   for (const auto& setting : plan.settings) {
     if (setting.action == Action::kSet) out.emplace(setting.decision.variable, *setting.decision.value);
+  }
+  return out;
+}
+
+Environment StillRight(const Environment& set, const LookupNow& now) {
+  Environment out;
+  for (const auto& rule : policy::Rules()) {
+    const auto ours = Lookup(set, rule.variable);
+    if (!ours || now(std::string(rule.variable))) continue;
+    const auto opposites = policy::SplitNames(rule.opposites);
+    if (std::any_of(opposites.begin(), opposites.end(), [&](const auto& name) { return now(name).has_value(); }))
+      continue;
+    const auto follows = policy::SplitNames(rule.follows);
+    const bool parted = std::any_of(follows.begin(), follows.end(), [&](const std::string& name) {
+      const auto planned = Lookup(set, name);
+      const auto theirs = now(name);
+      return theirs ? theirs != planned : planned && !out.contains(name);
+    });
+    if (!parted) out.emplace(rule.variable, *ours);
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #define NCCL_TUNE_CORE_ENV_PLAN_H_
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,8 +17,8 @@
 
 #include "base/environment.h"
 #include "base/result.h"
-#include "core/policy/decide.h"
 #include "core/policy/decision.h"
+#include "core/policy/situation.h"
 
 namespace nccl_tune::env {
 
@@ -63,6 +64,11 @@ Plan MakePlan(const std::string& node, const policy::Situation& situation, const
 
 // NAME to value of what the plan sets, without NCCL_TUNE_PLAN itself.
 Environment ValuesOf(const Plan& plan);
+
+// Of what a plan sets, the part that is still right where `now` tells a variable's value at this moment: not what has a
+// value by now, nor what was computed together with another value of such a variable, nor what an opposite rules out.
+using LookupNow = std::function<std::optional<std::string>(const std::string& name)>;
+Environment StillRight(const Environment& set, const LookupNow& now);
 
 // At most kPlanLimit bytes: reasons are dropped first. Fails (kInternal) when the values alone are longer.
 base::Result<std::string> PlanToJson(const Plan& plan);

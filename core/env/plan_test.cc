@@ -24,6 +24,15 @@ std::string Show(const Environment& env) {
   return out;
 }
 
+// NCCL's own variables only.
+std::string ShowNccl(const Environment& env) {
+  Environment out;
+  for (const auto& [name, value] : env) {
+    if (name.starts_with("NCCL_")) out.emplace(name, value);
+  }
+  return Show(out);
+}
+
 const Setting* Find(const Plan& plan, std::string_view name) {
   for (const auto& setting : plan.settings) {
     if (setting.decision.variable == name) return &setting;
@@ -90,8 +99,8 @@ TEST(MakePlanTest, TheUserWins) {
       {"an empty outer plan", {{"NCCL_TUNE_PLAN", ""}}, kAll},
   };
   for (const auto& row : rows) {
-    EXPECT_EQ(Show(ValuesOf(PlanFor(MakeServer(), row.user))), row.set) << row.what;
-    EXPECT_EQ(Show(ValuesOf(PlanFor(MakeServer(), row.user))), row.set) << row.what << ", again";
+    EXPECT_EQ(ShowNccl(ValuesOf(PlanFor(MakeServer(), row.user))), row.set) << row.what;
+    EXPECT_EQ(ShowNccl(ValuesOf(PlanFor(MakeServer(), row.user))), row.set) << row.what << ", again";
   }
 }
 
@@ -101,7 +110,7 @@ TEST(MakePlanTest, SaysWhatHappenedToEachVariable) {
   EXPECT_EQ(Find(plan, "NCCL_IB_HCA")->user_value, "mlx5_0");
   EXPECT_EQ(Find(plan, "NCCL_IB_GID_INDEX")->action, Action::kYielded);
   EXPECT_EQ(Find(plan, "NCCL_IB_GID_INDEX")->yielded_to,
-            "you have chosen the ports yourself (NCCL_IB_HCA), and this was computed for others");
+            "you have set NCCL_IB_HCA yourself, and this was computed for another value");
   EXPECT_EQ(Find(plan, "NCCL_IB_DISABLE")->action, Action::kUnset);
   EXPECT_EQ(Find(plan, "NCCL_SOCKET_IFNAME")->action, Action::kSet);
   const struct {
@@ -123,8 +132,87 @@ TEST(MakePlanTest, SaysWhatHappenedToEachVariable) {
 TEST(MakePlanTest, DoesNotTurnOffPortsThatTheUserChose) {
   facts::Node node = MakeServer();
   node.hcas[0].ports[0].gids.resize(3);
-  EXPECT_EQ(Show(ValuesOf(PlanFor(node, {}))), "NCCL_IB_DISABLE=1 NCCL_SOCKET_IFNAME==eno1");
-  EXPECT_EQ(Show(ValuesOf(PlanFor(node, {{"NCCL_IB_HCA", "mlx5_2"}}))), "NCCL_SOCKET_IFNAME==eno1");
+  EXPECT_EQ(ShowNccl(ValuesOf(PlanFor(node, {}))), "NCCL_IB_DISABLE=1 NCCL_SOCKET_IFNAME==eno1");
+  EXPECT_EQ(ShowNccl(ValuesOf(PlanFor(node, {{"NCCL_IB_HCA", "mlx5_2"}}))), "NCCL_SOCKET_IFNAME==eno1");
+}
+
+TEST(MakePlanTest, WhatFollowsGoesAlong) {
+  facts::Node node = MakeServer();
+  node.gpus.resize(1);
+  const std::string all =
+      "GLOO_SOCKET_IFNAME=ens5f1 NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1 NCCL_SOCKET_IFNAME==ens5f1 "
+      "NVSHMEM_HCA_LIST=mlx5_2:1 NVSHMEM_IB_GID_INDEX=3 TP_SOCKET_IFNAME=ens5f1";
+  const struct {
+    const char* what;
+    Environment user;
+    std::string set;
+  } rows[] = {
+      {"nothing set", {}, all},
+      {"own interface",
+       {{"NCCL_SOCKET_IFNAME", "eno1"}},
+       "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1 NVSHMEM_HCA_LIST=mlx5_2:1 NVSHMEM_IB_GID_INDEX=3"},
+      {"own interface, equal to ours",
+       {{"NCCL_SOCKET_IFNAME", "=ens5f1"}},
+       "GLOO_SOCKET_IFNAME=ens5f1 NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1 NVSHMEM_HCA_LIST=mlx5_2:1 "
+       "NVSHMEM_IB_GID_INDEX=3 TP_SOCKET_IFNAME=ens5f1"},
+      {"own ports",
+       {{"NCCL_IB_HCA", "mlx5"}},
+       "GLOO_SOCKET_IFNAME=ens5f1 NCCL_SOCKET_IFNAME==ens5f1 TP_SOCKET_IFNAME=ens5f1"},
+      {"steered by address",
+       {{"NCCL_IB_ADDR_RANGE", "10.0.0.0/8"}},
+       "GLOO_SOCKET_IFNAME=ens5f1 NCCL_IB_HCA==mlx5_2:1 NCCL_SOCKET_IFNAME==ens5f1 NVSHMEM_HCA_LIST=mlx5_2:1 "
+       "TP_SOCKET_IFNAME=ens5f1"},
+      {"a mapping for NVSHMEM",
+       {{"NVSHMEM_HCA_PE_MAPPING", "mlx5_2:1:1"}},
+       "GLOO_SOCKET_IFNAME=ens5f1 NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1 NCCL_SOCKET_IFNAME==ens5f1 "
+       "TP_SOCKET_IFNAME=ens5f1"},
+      {"sockets over IPv6",
+       {{"NCCL_SOCKET_FAMILY", "AF_INET6"}},
+       "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1 NVSHMEM_HCA_LIST=mlx5_2:1 NVSHMEM_IB_GID_INDEX=3"},
+      {"sockets over IPv4", {{"NCCL_SOCKET_FAMILY", "AF_INET"}}, all},
+      {"a family that NCCL ignores", {{"NCCL_SOCKET_FAMILY", "af_inet6"}}, all},
+  };
+  for (const auto& row : rows) EXPECT_EQ(Show(ValuesOf(PlanFor(node, row.user))), row.set) << row.what;
+  const Plan family = PlanFor(node, {{"NCCL_SOCKET_FAMILY", "AF_INET6"}});
+  EXPECT_EQ(Find(family, "NCCL_SOCKET_IFNAME")->yielded_to,
+            "you have set NCCL_SOCKET_FAMILY=AF_INET6, and ens5f1 has no such address");
+  EXPECT_EQ(Find(family, "GLOO_SOCKET_IFNAME")->yielded_to, "NCCL_SOCKET_IFNAME is left unset, and this goes with it");
+  EXPECT_EQ(Find(PlanFor(node, {{"NCCL_IB_ADDR_RANGE", "10.0.0.0/8"}}), "NCCL_IB_GID_INDEX")->yielded_to,
+            "you have set NCCL_IB_ADDR_RANGE, which settles the same");
+}
+
+// What a container image brings after the plan was made.
+TEST(StillRightTest, WhatIsSetByNowIsNotOurs) {
+  const Environment set = {{"NCCL_IB_HCA", "=mlx5_2:1"},     {"NCCL_IB_GID_INDEX", "3"},
+                           {"NCCL_SOCKET_IFNAME", "=eth0"},  {"GLOO_SOCKET_IFNAME", "eth0"},
+                           {"NVSHMEM_HCA_LIST", "mlx5_2:1"}, {"NVSHMEM_IB_GID_INDEX", "3"}};
+  const struct {
+    const char* what;
+    Environment now;
+    std::string right;
+  } rows[] = {
+      {"nothing", {}, Show(set)},
+      {"others", {{"PATH", "/bin"}, {"NCCL_DEBUG", "INFO"}}, Show(set)},
+      {"the interface",
+       {{"NCCL_SOCKET_IFNAME", "eth1"}},
+       "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1 NVSHMEM_HCA_LIST=mlx5_2:1 NVSHMEM_IB_GID_INDEX=3"},
+      {"the interface, the same",
+       {{"NCCL_SOCKET_IFNAME", "=eth0"}},
+       "GLOO_SOCKET_IFNAME=eth0 NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1 NVSHMEM_HCA_LIST=mlx5_2:1 "
+       "NVSHMEM_IB_GID_INDEX=3"},
+      {"a sister",
+       {{"GLOO_SOCKET_IFNAME", "eth1"}},
+       "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1 NCCL_SOCKET_IFNAME==eth0 NVSHMEM_HCA_LIST=mlx5_2:1 "
+       "NVSHMEM_IB_GID_INDEX=3"},
+      {"the ports", {{"NCCL_IB_HCA", "mlx5_7"}}, "GLOO_SOCKET_IFNAME=eth0 NCCL_SOCKET_IFNAME==eth0"},
+      {"an opposite, and what follows it",
+       {{"NCCL_IB_ADDR_FAMILY", "AF_INET6"}},
+       "GLOO_SOCKET_IFNAME=eth0 NCCL_IB_HCA==mlx5_2:1 NCCL_SOCKET_IFNAME==eth0 NVSHMEM_HCA_LIST=mlx5_2:1"},
+  };
+  for (const auto& row : rows) {
+    const auto now = [&](const std::string& name) { return base::Lookup(row.now, name); };
+    EXPECT_EQ(Show(StillRight(set, now)), row.right) << row.what;
+  }
 }
 
 TEST(PlanToJsonTest, IsThePublishedForm) {
@@ -132,13 +220,16 @@ TEST(PlanToJsonTest, IsThePublishedForm) {
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(
       *text,
-      R"({"v":1,"node":"server1","set":{"NCCL_IB_HCA":"=mlx5_2:1","NCCL_SOCKET_IFNAME":"=ens5f1"},)"
+      R"({"v":1,"node":"server1","set":{"NCCL_IB_HCA":"=mlx5_2:1","NCCL_SOCKET_IFNAME":"=ens5f1","GLOO_SOCKET_IFNAME":"ens5f1",)"
+      R"("TP_SOCKET_IFNAME":"ens5f1"},)"
       R"("kept":{"NCCL_IB_GID_INDEX":"3"},)"
       R"("ports":[{"hca":"mlx5_2","port":1,"link":"Ethernet","gbps":25.0,"netdev":"ens5f1","gid":3}],)"
       R"("if":"ens5f1","addr":"172.20.0.11",)"
       R"("why":{"NCCL_IB_HCA":"every port is usable: 1 x 25 Gb/s RoCE",)"
-      R"("NCCL_SOCKET_IFNAME":"the interface of mlx5_2:1: every rail of this node is on its cable, so the other nodes are in )"
-      R"-(172.20.0.0/24 (inferred on this node)"}})-");
+      R"("NCCL_SOCKET_IFNAME":"the interface of mlx5_2:1; all selected ports share its cable, so the nodes meet in )"
+      R"-(172.20.0.0/24 (inferred on this node)",)-"
+      R"("GLOO_SOCKET_IFNAME":"the interface of NCCL_SOCKET_IFNAME; Gloo takes exact names only",)"
+      R"("TP_SOCKET_IFNAME":"the interface of NCCL_SOCKET_IFNAME; TensorPipe takes exact names only"}})");
 }
 
 TEST(PlanToJsonTest, IsReadBack) {

@@ -19,8 +19,8 @@ const facts::InterfaceAddress* RoutableAddress(const Netdev& netdev) {
 
 std::string WhyUnfit(const Netdev& netdev) {
   if (netdev.kind == NetdevKind::kLoopback) return "loopback";
-  if (!netdev.running) return "it is down";
-  if (RoutableAddress(netdev) == nullptr) return "it has no routable address";
+  if (!netdev.running) return "down";
+  if (RoutableAddress(netdev) == nullptr) return "no routable address";
   return "";
 }
 
@@ -32,16 +32,21 @@ bool IsLocalOnly(const Netdev& netdev) {
          netdev.kind == NetdevKind::kWireless || netdev.is_usb;
 }
 
+// Of two interfaces the one with the lower address: names and the order of detection say nothing.
+bool ComesFirst(const Netdev& a, const Netdev* b) {
+  return b == nullptr || RoutableAddress(a)->prefix.address < RoutableAddress(*b)->prefix.address;
+}
+
 std::optional<Bootstrap> BySlingshot(const facts::Node& node) {
+  Bootstrap out;
   for (const auto& netdev : node.netdevs) {
-    if (!netdev.driver.starts_with("cxi") || !IsFit(&netdev)) continue;
-    Bootstrap out;
-    out.netdev = &netdev;
-    out.reason = "a Slingshot interface: NCCL's sockets and its plugin both run over this network";
-    out.evidence = {{"sys/class/net/" + netdev.name + "/device/driver", netdev.driver}};
-    return out;
+    if (netdev.driver.starts_with("cxi") && IsFit(&netdev) && ComesFirst(netdev, out.netdev)) out.netdev = &netdev;
   }
-  return std::nullopt;
+  if (out.netdev == nullptr) return std::nullopt;
+  out.reason = "a Slingshot interface: NCCL's sockets and its plugin both run over this network";
+  out.others = "not the Slingshot interface with the lowest address";
+  out.evidence = {{"sys/class/net/" + out.netdev->name + "/device/driver", out.netdev->driver}};
+  return out;
 }
 
 // All selected ports behind one cage: one card's slot, or the two PCIe legs that share one cable, which carry the same
@@ -59,18 +64,23 @@ bool SameCage(const std::vector<PortRef>& ports) {
 std::optional<Bootstrap> ByRail(const facts::Node& node, const PortSelection& selection) {
   if (selection.ports.empty() || !selection.ports.front().IsEthernet()) return std::nullopt;
   if (!SameCage(selection.ports)) return std::nullopt;
-  const PortRef& rail = selection.ports.front();
-  const Netdev* netdev = rail.port->netdev ? node.FindNetdev(*rail.port->netdev) : nullptr;
-  if (!IsFit(netdev)) return std::nullopt;
-  const auto& prefix = RoutableAddress(*netdev)->prefix;
+  Bootstrap out;
+  std::string rail;
+  for (const PortRef& ref : selection.ports) {
+    const Netdev* netdev = ref.port->netdev ? node.FindNetdev(*ref.port->netdev) : nullptr;
+    if (!IsFit(netdev) || !ComesFirst(*netdev, out.netdev)) continue;
+    out.netdev = netdev;
+    rail = ref.Name();
+  }
+  if (out.netdev == nullptr) return std::nullopt;
+  const auto& prefix = RoutableAddress(*out.netdev)->prefix;
   // A host route's prefix says nothing of who can be met there.
   if (prefix.length == (prefix.address.IsV4() ? 32 : 128)) return std::nullopt;
-  Bootstrap out;
-  out.netdev = netdev;
   out.inferred = true;
-  out.reason = "the interface of " + rail.Name() +
-               ": every rail of this node is on its cable, so the other nodes are in " + prefix.Network().ToString();
-  out.evidence = {{"interface " + netdev->name, prefix.ToString()}};
+  out.reason = "the interface of " + rail + "; all selected ports share its cable, so the nodes meet in " +
+               prefix.Network().ToString();
+  out.others = "not the interface of " + rail;
+  out.evidence = {{"interface " + out.netdev->name, prefix.ToString()}};
   return out;
 }
 
@@ -87,6 +97,7 @@ std::optional<Bootstrap> ByNodeAddress(const facts::Node& node) {
   Bootstrap out;
   out.netdev = found;
   out.reason = "it carries this node's address in Slurm, which every node reaches";
+  out.others = "does not carry the node's address";
   out.evidence = {{"interface " + found->name, node.address->ToString()}};
   return out;
 }
@@ -101,6 +112,7 @@ std::optional<Bootstrap> ByDefaultRoute(const facts::Node& node) {
   Bootstrap out;
   out.netdev = node.FindNetdev(best->interface);
   out.reason = "it carries the default route";
+  out.others = "not the default route's";
   out.evidence = {{"default route", best->interface}};
   return out;
 }
@@ -144,10 +156,12 @@ Bootstrap ChooseBootstrap(const facts::Node& node, const PortSelection& selectio
   for (const auto& netdev : node.netdevs) {
     if (&netdev == out.netdev || netdev.kind == NetdevKind::kLoopback) continue;
     std::string why = WhyUnfit(netdev);
-    if (why.empty() && IsLocalOnly(netdev)) why = "it does not leave this host, or not for jobs";
+    if (why.empty() && IsLocalOnly(netdev)) why = "does not leave this host, or not for jobs";
     if (why.empty() && out.netdev != nullptr && netdev.master == out.netdev->name)
-      why = "it is a member of " + out.netdev->name;
-    out.rejected.push_back({.what = netdev.name, .why = why.empty() ? "it comes after the one taken" : why});
+      why = "a member of " + out.netdev->name;
+    if (why.empty()) why = out.others;
+    if (why.empty()) why = "nothing tells it from the others";
+    out.rejected.push_back({.what = netdev.name, .why = std::move(why)});
   }
   return out;
 }

@@ -19,6 +19,7 @@ namespace nccl_tune::policy {
 struct Bootstrap {
   const facts::Netdev* netdev = nullptr;  // null: none is certain
   std::string reason;
+  std::string others{};   // why not an interface that would serve as well
   bool inferred = false;  // local evidence only; the launcher's preflight proves it
   std::vector<Evidence> evidence;
   std::vector<Rejection> rejected;

@@ -16,7 +16,7 @@ using facts::NetdevKind;
 using Change = std::function<void(facts::Node*)>;
 
 constexpr const char* kByRail =
-    "the interface of mlx5_2:1: every rail of this node is on its cable, so the other nodes are in 172.20.0.0/24";
+    "the interface of mlx5_2:1; all selected ports share its cable, so the nodes meet in 172.20.0.0/24";
 constexpr const char* kByAddress = "it carries this node's address in Slurm, which every node reaches";
 constexpr const char* kByRoute = "it carries the default route";
 constexpr const char* kByElimination = "the only interface that is up with a routable address";
@@ -210,8 +210,8 @@ TEST(ChooseBootstrapTest, SaysWhyTheOthersAreNotTaken) {
   ASSERT_NE(got.netdev, nullptr);
   EXPECT_EQ(got.netdev->name, "bond0");
   EXPECT_EQ(Show(got.rejected),
-            "eno1: it is a member of bond0 | eno2: it has no routable address | eno3: it is down | "
-            "docker0: it does not leave this host, or not for jobs | ens5f1: it comes after the one taken");
+            "eno1: a member of bond0 | eno2: no routable address | eno3: down | "
+            "docker0: does not leave this host, or not for jobs | ens5f1: does not carry the node's address");
 }
 
 }  // namespace

@@ -12,13 +12,16 @@
 namespace nccl_tune::policy {
 namespace {
 
+constexpr const char* kPlain = "GLOO_SOCKET_IFNAME=ens5f1 TP_SOCKET_IFNAME=ens5f1";
+
 using Change = std::function<void(facts::Node*)>;
 
-// "NAME=VALUE" of what is set, in the order of the rules.
-std::string Values(const facts::Node& node) {
+// "NAME=VALUE" of what is set, in the order of the rules: NCCL's own variables, or those of the libraries beside it.
+std::string Values(const facts::Node& node, bool nccl = true, const Preferences& preferences = {}) {
   std::string out;
-  for (const auto& d : Decide(Assess(node))) {
-    if (d.value) out += (out.empty() ? "" : " ") + d.variable + "=" + *d.value;
+  for (const auto& d : Decide(Assess(node, preferences))) {
+    if (d.value && d.variable.starts_with("NCCL_") == nccl)
+      out += (out.empty() ? "" : " ") + d.variable + "=" + *d.value;
   }
   return out;
 }
@@ -40,7 +43,6 @@ TEST(DecideTest, OneDecisionARuleAndAlwaysAReason) {
     EXPECT_FALSE(got[i].reason.ends_with('.')) << got[i].variable;
     EXPECT_FALSE(Rules()[i].summary.empty());
     EXPECT_FALSE(Rules()[i].source.empty());
-    EXPECT_EQ(got[i].value.has_value(), got[i].variable != "NCCL_IB_DISABLE");
     if (got[i].value) {
       EXPECT_FALSE(got[i].evidence.empty()) << got[i].variable;
     }
@@ -113,16 +115,150 @@ TEST(DecideTest, ReasonsOfWhatStaysUnset) {
   facts::Node node = MakeServer();
   node.hcas.push_back(MakeRoce("mlx5_2", "0000:04:00.0", 25, "ens12", "172.17.0.11", 4));
   node.netdevs.push_back(MakeNetdev("ens12", "172.17.0.11"));
-  EXPECT_EQ(Reason(node, "NCCL_IB_GID_INDEX"),
-            "the right index differs between the selected ports, and one number serves all; NCCL 2.21 and later choose "
-            "for each port");
+  EXPECT_EQ(
+      Reason(node, "NCCL_IB_GID_INDEX"),
+      "the right index differs between the selected ports and one number serves all; NCCL's own choice for each port "
+      "is right");
   EXPECT_EQ(Reason(node, "NCCL_IB_DISABLE"), "RDMA ports are usable");
   node.hcas = {MakeIb("mlx5_0", "0000:01:00.0", 400)};
   EXPECT_EQ(Reason(node, "NCCL_IB_GID_INDEX"), "InfiniBand ports need none");
   node.hcas.clear();
   EXPECT_EQ(Reason(node, "NCCL_IB_HCA"), "this node has no RDMA device");
   EXPECT_EQ(Reason(node, "NCCL_IB_GID_INDEX"), "no port is selected");
-  EXPECT_EQ(Reason(node, "NCCL_IB_DISABLE"), "NCCL finds no RDMA port by itself either");
+  EXPECT_EQ(Reason(node, "NCCL_IB_DISABLE"), "there is no RDMA port that NCCL could take by mistake");
+}
+
+facts::Gpu MakeGpu(std::string_view pci, facts::GpuVendor vendor = facts::GpuVendor::kNvidia) {
+  facts::Gpu out;
+  const auto address = facts::ParsePciAddress(pci);
+  if (address.ok()) out.pci = *address;
+  out.vendor = vendor;
+  return out;
+}
+
+// Two GPUs with a rail each on networks of their own.
+facts::Node MakeRails() {
+  facts::Node node = MakeServer();
+  node.hcas.push_back(MakeRoce("mlx5_3", "0000:04:00.0", 25, "ens12", "172.21.0.11"));
+  node.netdevs.push_back(MakeNetdev("ens12", "172.21.0.11"));
+  node.gpus = {MakeGpu("0000:03:01.0"), MakeGpu("0000:04:01.0")};
+  for (const char* network : {"172.20.0.0", "172.21.0.0"}) {
+    const char* interface = network == std::string_view("172.20.0.0") ? "ens5f1" : "ens12";
+    node.routes.push_back({.destination = facts::MakePrefix(Address(network), 24).value(), .interface = interface});
+  }
+  return node;
+}
+
+void MakeBond(facts::Node* node, const std::string& name) {
+  for (auto& netdev : node->netdevs) {
+    if (netdev.name == name) netdev.kind = facts::NetdevKind::kBond;
+  }
+}
+
+TEST(DecideTest, RailsApart) {
+  const facts::Route beyond{.destination = facts::MakePrefix(Address("172.16.0.0"), 12).value(), .interface = "ens12"};
+  const struct {
+    const char* what;
+    Change change;
+    const char* reason;  // empty: 0 is set
+  } rows[] = {
+      {"a rail for each GPU", [](facts::Node*) {}, ""},
+      {"the rails' routes cannot be read", [](facts::Node* n) { n->routes.resize(1); },
+       "the rails' routes could not be read"},
+      {"a route to hosts of the rail itself",
+       [](facts::Node* n) {
+         n->routes.push_back(
+             {.destination = facts::MakePrefix(Address("172.21.0.128"), 25).value(), .interface = "ens12"});
+       },
+       ""},
+      {"a route beyond", [&](facts::Node* n) { n->routes.push_back(beyond); },
+       "routers may lead from one rail to another"},
+      {"default routes over the rails",
+       [](facts::Node* n) {
+         n->routes.push_back(DefaultRoute("ens12", 500));
+         n->routes.push_back(DefaultRoute("ens5f1", 500));
+       },
+       "routers may lead from one rail to another"},
+      {"links between two", [](facts::Node* n) { n->netdevs.back().addresses[0].prefix.length = 31; },
+       "routers may lead from one rail to another"},
+      {"a host's address", [](facts::Node* n) { n->netdevs.back().addresses[0].prefix.length = 32; },
+       "routers may lead from one rail to another"},
+      {"one network", [](facts::Node* n) { n->netdevs.back().addresses[0].prefix.length = 8; },
+       "rails share a network, so they reach each other"},
+      {"one GPU: a ring of cables", [](facts::Node* n) { n->gpus.resize(1); },
+       "not a rail for each GPU, so a ring may have to change rails"},
+      {"no GPU seen", [](facts::Node* n) { n->gpus.clear(); },
+       "not a rail for each GPU, so a ring may have to change rails"},
+      {"three GPUs, two rails", [](facts::Node* n) { n->gpus.push_back(MakeGpu("0000:05:00.0")); },
+       "not a rail for each GPU, so a ring may have to change rails"},
+      {"no port", [](facts::Node* n) { n->hcas.clear(); }, "no port is selected"},
+      {"InfiniBand",
+       [](facts::Node* n) {
+         n->hcas = {MakeIb("a", "0000:01:00.0", 400), MakeIb("b", "0000:02:00.0", 400)};
+       },
+       "InfiniBand: whether rails reach each other cannot be read here"},
+  };
+  for (const auto& row : rows) {
+    facts::Node node = MakeRails();
+    row.change(&node);
+    const bool set = Values(node).find("NCCL_CROSS_NIC=0") != std::string::npos;
+    EXPECT_EQ(set, row.reason[0] == '\0') << row.what << ": " << Reason(node, "NCCL_CROSS_NIC");
+    if (!set) {
+      EXPECT_EQ(Reason(node, "NCCL_CROSS_NIC"), row.reason) << row.what;
+    }
+  }
+}
+
+TEST(DecideTest, BondsGetSeveralQueuePairs) {
+  facts::Node node = MakeRails();
+  EXPECT_EQ(Reason(node, "NCCL_IB_QPS_PER_CONNECTION"), "the selected ports are no bonds");
+  MakeBond(&node, "ens5f1");
+  EXPECT_EQ(Reason(node, "NCCL_IB_QPS_PER_CONNECTION"), "the selected ports are no bonds") << "one of two";
+  MakeBond(&node, "ens12");
+  EXPECT_NE(Values(node).find("NCCL_IB_QPS_PER_CONNECTION=4"), std::string::npos);
+}
+
+TEST(DecideTest, VariablesOfOtherLibraries) {
+  const std::string nvshmem = std::string(kPlain) + " NVSHMEM_HCA_LIST=mlx5_2:1 NVSHMEM_IB_GID_INDEX=3";
+  const struct {
+    const char* what;
+    Change change;
+    bool mpi;
+    std::string values;
+  } rows[] = {
+      {"no GPU", [](facts::Node*) {}, false, kPlain},
+      {"a GPU", [](facts::Node* n) { n->gpus = {MakeGpu("0000:04:00.0")}; }, false, nvshmem},
+      {"a GPU of AMD", [](facts::Node* n) { n->gpus = {MakeGpu("0000:04:00.0", facts::GpuVendor::kAmd)}; }, false,
+       kPlain},
+      {"MPI", [](facts::Node*) {}, true,
+       std::string(kPlain) + " UCX_NET_DEVICES=mlx5_2:1,ens5f1 OMPI_MCA_btl_tcp_if_include=ens5f1"},
+      {"MPI without ports", [](facts::Node* n) { n->hcas.clear(); }, true,
+       "GLOO_SOCKET_IFNAME=eno1 TP_SOCKET_IFNAME=eno1 OMPI_MCA_btl_tcp_if_include=eno1"},
+      {"nothing certain",
+       [](facts::Node* n) {
+         n->hcas.clear();
+         n->routes.clear();
+         n->address = std::nullopt;
+       },
+       true, ""},
+  };
+  for (const auto& row : rows) {
+    facts::Node node = MakeServer();
+    row.change(&node);
+    EXPECT_EQ(Values(node, false, {.mpi = row.mpi}), row.values) << row.what;
+  }
+}
+
+// A rule may look back only: the plan settles one after another.
+TEST(RulesTest, FollowKnownVariables) {
+  for (const auto& rule : Rules()) {
+    EXPECT_FALSE(rule.summary.empty() || rule.source.empty()) << rule.variable;
+    EXPECT_EQ(std::count_if(Rules().begin(), Rules().end(), [&](const Rule& r) { return r.variable == rule.variable; }),
+              1)
+        << rule.variable;
+    EXPECT_EQ(rule.follows.find(rule.variable), std::string_view::npos) << rule.variable;
+    EXPECT_EQ((rule.since.major == 0), !rule.variable.starts_with("NCCL_")) << rule.variable;
+  }
 }
 
 // Whatever a name holds, no value holds what NCCL's grammar would read as something else.
@@ -134,13 +270,15 @@ TEST(DecideTest, OddNamesAreNeverInAValue) {
     facts::Node hca = MakeServer();
     hca.hcas[0].name = name;
     EXPECT_EQ(Values(hca), "NCCL_SOCKET_IFNAME==ens5f1") << name;
-    EXPECT_EQ(Reason(hca, "NCCL_IB_HCA"),
-              "the name of a port's device cannot stand in a list; leaving the choice to NCCL");
-    EXPECT_EQ(Reason(hca, "NCCL_IB_GID_INDEX"), "the ports cannot be listed, and the index is right for these only");
+    EXPECT_EQ(Values(hca, false, {.mpi = true}), kPlain + std::string(" OMPI_MCA_btl_tcp_if_include=ens5f1")) << name;
+    EXPECT_EQ(Reason(hca, "NCCL_IB_HCA"), "the selected ports cannot stand in a list (" + Assess(hca).why_no_list +
+                                              "); leaving the choice to NCCL");
+    EXPECT_EQ(Reason(hca, "NCCL_IB_GID_INDEX"), "the ports cannot be listed, and this is right for these only");
     facts::Node netdev = MakeServer();
     netdev.hcas.clear();
     netdev.netdevs[1].name = name;
     EXPECT_EQ(Values(netdev), "") << name;
+    EXPECT_EQ(Values(netdev, false, {.mpi = true}), "") << name;
     EXPECT_EQ(Reason(netdev, "NCCL_SOCKET_IFNAME"),
               "the interface's name cannot stand in a list; leaving the choice to NCCL");
   }

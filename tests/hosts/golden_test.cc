@@ -7,6 +7,7 @@
 #include <string>
 
 #include "hw/directory_tree.h"
+#include "report/rules_text.h"
 #include "tests/hosts/replay.h"
 
 namespace nccl_tune::hosts {
@@ -37,6 +38,12 @@ TEST(GoldenTest, EveryMachineIsAsItsGoldensSay) {
   for (const auto& file : goldens.value()->List(".").value_or({})) {
     EXPECT_TRUE(expected_files.contains(file)) << file << " is the golden of no capture" << kRewrite;
   }
+}
+
+TEST(RulesTest, ThePageIsMadeFromTheTable) {
+  const auto page = ReadWhole("docs/rules.md");
+  ASSERT_TRUE(page.ok()) << page.error().ToString() << kRewrite;
+  EXPECT_EQ(report::RulesMarkdown(), *page) << kRewrite;
 }
 
 TEST(ReplayTest, SaysWhatIsWrong) {

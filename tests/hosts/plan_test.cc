@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan of each machine of the first scene is what an engineer typed there by hand.
+// The plan of each machine of the first scene is what an engineer typed there by hand, and the variables that must
+// agree.
 #include "core/env/plan.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +14,10 @@ namespace nccl_tune::hosts {
 namespace {
 
 TEST(PlanTest, WhatWasTypedByHand) {
-  const env::Environment expected = {
-      {"NCCL_IB_HCA", "=mlx5_1:1"}, {"NCCL_IB_GID_INDEX", "3"}, {"NCCL_SOCKET_IFNAME", "=ens11f1"}};
+  const env::Environment expected = {{"NCCL_IB_HCA", "=mlx5_1:1"},       {"NCCL_IB_GID_INDEX", "3"},
+                                     {"NCCL_SOCKET_IFNAME", "=ens11f1"}, {"GLOO_SOCKET_IFNAME", "ens11f1"},
+                                     {"TP_SOCKET_IFNAME", "ens11f1"},    {"NVSHMEM_HCA_LIST", "mlx5_1:1"},
+                                     {"NVSHMEM_IB_GID_INDEX", "3"}};
   const struct {
     const char* name;
     const char* address;

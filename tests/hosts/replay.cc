@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/facts/ip_address.h"
-#include "core/policy/decide.h"
+#include "core/policy/situation.h"
 #include "hw/capture_tree.h"
 #include "hw/directory_tree.h"
 #include "hw/ip_facts.h"
@@ -52,7 +52,8 @@ base::Result<Replay> ReplayCapture(const std::string& folder, const std::string&
   NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(tree, ip, address));
   node.notes.insert(node.notes.begin(), notes.begin(), notes.end());
   auto plan = env::MakePlan(label, policy::Assess(node), {});
-  return Replay{.node = std::move(node), .plan = std::move(plan)};
+  auto unpinned = env::MakePlan(label, policy::Assess(node, {.pin_gid_index = false}), {});
+  return Replay{.node = std::move(node), .plan = std::move(plan), .unpinned = std::move(unpinned)};
 }
 
 base::Result<std::vector<std::string>> ListCaptures(const std::string& folder) {
@@ -67,7 +68,8 @@ base::Result<std::vector<std::string>> ListCaptures(const std::string& folder) {
 
 std::vector<Golden> RenderGoldens(const std::string& name, const Replay& replay) {
   return {{.file = name + ".facts.json", .text = report::FactsJson(replay.node)},
-          {.file = name + ".explain.txt", .text = report::ExplainText(replay.plan, replay.node.notes)}};
+          {.file = name + ".explain.txt", .text = report::ExplainText(replay.plan, replay.node.notes)},
+          {.file = name + ".unpinned.txt", .text = report::EnvConf(env::ValuesOf(replay.unpinned))}};
 }
 
 }  // namespace nccl_tune::hosts

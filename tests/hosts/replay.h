@@ -15,7 +15,8 @@ namespace nccl_tune::hosts {
 
 struct Replay {
   facts::Node node;
-  env::Plan plan;  // for a user who has set nothing
+  env::Plan plan;            // for a user who has set nothing
+  env::Plan unpinned;  // the same with gid_index = "auto"
 };
 
 // A file by its path, wherever links lead: Bazel hands a test links out of their own folder.

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/result.h"
+#include "report/rules_text.h"
 #include "tests/hosts/replay.h"
 
 namespace nccl_tune::hosts {
@@ -24,7 +25,9 @@ base::Status WriteFile(const fs::path& path, const std::string& text) {
   return base::Ok();
 }
 
-base::Status Update(const fs::path& folder) {
+base::Status Update(const fs::path& workspace) {
+  NCCL_TUNE_RETURN_IF_ERROR(WriteFile(workspace / "docs" / "rules.md", report::RulesMarkdown()));
+  const fs::path folder = workspace / "tests" / "hosts";
   NCCL_TUNE_ASSIGN_OR_RETURN(names, ListCaptures(folder.string()));
   const fs::path goldens = folder / "golden";
   std::error_code error;
@@ -51,7 +54,7 @@ int main() {
     std::cerr << "update_goldens: start it with bazel run //tests/hosts:update_goldens\n";
     return 2;
   }
-  const auto done = nccl_tune::hosts::Update(std::filesystem::path(workspace) / "tests" / "hosts");
+  const auto done = nccl_tune::hosts::Update(workspace);
   if (done.ok()) return 0;
   std::cerr << "update_goldens: " << done.error().ToString() << '\n';
   return 1;
