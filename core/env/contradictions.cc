@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/env/contradictions.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "core/nccl/check_value.h"
+#include "core/nccl/gid_ranking.h"
+#include "core/nccl/hca_selection.h"
+#include "core/nccl/interface_order.h"
+#include "core/nccl/name_list.h"
+#include "core/nccl/variables.h"
+
+namespace nccl_tune::env {
+namespace {
+
+using base::Environment;
+
+struct Finding {
+  std::string what;
+  std::string hint{};
+};
+using Findings = std::vector<Finding>;
+
+struct Scene {
+  const facts::Node& node;
+  const Environment& all;
+  nccl::NcclVersion version;
+};
+
+std::string PortName(const facts::Hca& hca, const facts::IbPort& port) {
+  return hca.name + ":" + std::to_string(port.number);
+}
+
+// The first few of many names.
+std::string Some(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 4;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) out += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > kShown ? out + " and " + std::to_string(names.size() - kShown) + " more" : out;
+}
+
+// Calls `use` for each port with the verdict of NCCL's own selection.
+template <typename Use>
+void ForEachPort(const Scene& scene, Use use) {
+  const auto selection = nccl::SelectHcas(scene.node, scene.version, scene.all);
+  std::size_t at = 0;
+  for (const auto& hca : scene.node.hcas) {
+    for (const auto& port : hca.ports) use(hca, port, selection.ports[at++].verdict);
+  }
+}
+
+Findings JudgeHcaEntry(const Scene& scene, const nccl::NameListEntry& entry, bool exact) {
+  nccl::NameList alone;
+  alone.exact = exact;
+  alone.entries = {entry};
+  bool any = false;
+  Findings out;
+  ForEachPort(scene, [&](const facts::Hca& hca, const facts::IbPort& port, nccl::PortVerdict verdict) {
+    if (!alone.Matches(hca.name, port.number)) return;
+    any = true;
+    if (hca.name != entry.name) return;  // not meant
+    const bool unusable = verdict == nccl::PortVerdict::kNotActive || verdict == nccl::PortVerdict::kCannotOpen ||
+                          verdict == nccl::PortVerdict::kOtherLinkLayer;
+    if (unusable)
+      out.push_back({PortName(hca, port) + ": " + std::string(nccl::Explain(verdict)) + ", so NCCL skips it"});
+  });
+  const bool named = std::any_of(scene.node.hcas.begin(), scene.node.hcas.end(),
+                                 [&](const facts::Hca& hca) { return hca.name == entry.name; });
+  if (!any && named) return {{entry.name + " has no port " + std::to_string(entry.port), "Ports count from 1."}};
+  if (!any) return {{"there is no " + base::Printable(entry.name) + " on this node"}};
+  return out;
+}
+
+Findings JudgeHcas(const Scene& scene, std::string_view value) {
+  const auto list = nccl::ParseHcaList(value, scene.version);
+  Findings out;
+  if (!list.exclude) {
+    for (const auto& entry : list.entries) {
+      auto found = JudgeHcaEntry(scene, entry, list.exact);
+      std::move(found.begin(), found.end(), std::back_inserter(out));
+    }
+  }
+  std::vector<std::string> more;  // taken, but only begins as an entry does
+  bool any = false;
+  ForEachPort(scene, [&](const facts::Hca& hca, const facts::IbPort& port, nccl::PortVerdict verdict) {
+    if (verdict != nccl::PortVerdict::kTaken) return;
+    any = true;
+    const bool named = std::any_of(list.entries.begin(), list.entries.end(),
+                                   [&](const auto& entry) { return entry.name == hca.name; });
+    const bool prefix = !list.exclude && !list.exact && !list.entries.empty();
+    if (prefix && !named) more.push_back(PortName(hca, port));
+  });
+  const bool named_one = std::any_of(list.entries.begin(), list.entries.end(), [&](const auto& entry) {
+    return std::any_of(scene.node.hcas.begin(), scene.node.hcas.end(),
+                       [&](const auto& h) { return h.name == entry.name; });
+  });
+  // "mlx5" alone is meant to take all; beside a device of just this name the others are an accident.
+  if (!more.empty() && named_one) {
+    out.push_back({"without = names match by their beginning, so it also takes " + Some(more), "Put one = in front."});
+  }
+  const bool off = !nccl::SelectHcas(scene.node, scene.version, scene.all).transport_off.empty();
+  if (!any && !off) out.push_back({"it leaves NCCL no port, and NCCL goes on over sockets without a word"});
+  return out;
+}
+
+const char* WhyBadGid(const std::optional<facts::Gid>& gid) {
+  if (!gid) return "is empty";
+  if (!gid->address.IsRoutable()) return "is link-local and does not leave the link";
+  if (gid->version == facts::RoceVersion::kV1) return "is for RoCE v1, which is not routed";
+  return nullptr;
+}
+
+// What NCCL ends at on each RoCE port that it takes. `name`: the variable that brings it there.
+Findings JudgeGids(const Scene& scene, const std::string& name) {
+  Findings out;
+  bool infiniband = false;
+  bool ethernet = false;
+  ForEachPort(scene, [&](const facts::Hca& hca, const facts::IbPort& port, nccl::PortVerdict verdict) {
+    if (verdict != nccl::PortVerdict::kTaken) return;
+    if (port.link_layer != facts::LinkLayer::kEthernet) {
+      infiniband = true;
+      return;
+    }
+    ethernet = true;
+    const auto choice = nccl::ChooseGid(port, scene.version, scene.all);
+    if (!choice.index) {
+      out.push_back({PortName(hca, port) + ": " + choice.reason});
+      return;
+    }
+    const char* why = WhyBadGid(choice.gid);
+    if (why == nullptr) return;
+    out.push_back({"GID " + std::to_string(*choice.index) + " of " + PortName(hca, port) + " " + why,
+                   "Unset " + name + ": nccl-tune finds the right entry of each node."});
+  });
+  if (infiniband && !ethernet) out.push_back({"InfiniBand ports need no such choice, and newer NCCL ignores it there"});
+  return out;
+}
+
+Findings JudgeInterfaces(const Scene& scene) {
+  const auto order = nccl::OrderInterfaces(scene.node, scene.version, scene.all);
+  if (order.step == nccl::InterfaceStep::kNone)
+    return {{"no interface that is up with an address fits, and NCCL's init fails: " + order.reason}};
+  if (order.interfaces.empty()) return {};
+  const auto& first = order.interfaces.front();
+  if (first.address.IsLoopback())
+    return {{"NCCL takes " + first.name + " first, over which no other node is reached",
+             "Name one interface with = in front."}};
+  if (!first.address.IsRoutable())
+    return {{first.name + " has " + first.address.ToString() + " only, which does not leave the link"}};
+  return {};
+}
+
+Findings JudgePlainInterfaces(const Scene& scene, std::string_view value) {
+  Findings out;
+  while (!value.empty()) {
+    const std::size_t end = std::min(value.find(','), value.size());
+    const std::string name(value.substr(0, end));
+    value.remove_prefix(std::min(end + 1, value.size()));
+    const facts::Netdev* netdev = scene.node.FindNetdev(name);
+    if (netdev == nullptr)
+      out.push_back({"there is no interface " + base::Printable(name) + " on this node, and the process fails"});
+    else if (!netdev->running || netdev->addresses.empty())
+      out.push_back({name + (netdev->running ? " has no address" : " is down")});
+  }
+  return out;
+}
+
+Findings JudgeOnNode(const Scene& scene, const std::string& name, const std::string& value) {
+  if (name == "NCCL_IB_HCA") return JudgeHcas(scene, value);
+  if (name == "NCCL_IB_GID_INDEX" || name == "NCCL_IB_ADDR_FAMILY" || name == "NCCL_IB_ADDR_RANGE" ||
+      name == "NCCL_IB_ROCE_VERSION_NUM")
+    return JudgeGids(scene, name);
+  if (name == "NCCL_SOCKET_IFNAME" || name == "NCCL_SOCKET_FAMILY") return JudgeInterfaces(scene);
+  if (name == "GLOO_SOCKET_IFNAME" || name == "TP_SOCKET_IFNAME") return JudgePlainInterfaces(scene, value);
+  return {};
+}
+
+Findings Judge(const Scene& scene, const std::string& name, const std::string& value) {
+  const auto* variable = nccl::Lookup(name);
+  if (variable == nullptr) return {};
+  const auto text = nccl::CheckValue(name, value);
+  if (!text.ok()) return {{text.error().what, text.error().hint}};
+  const bool unknown = variable->since.major != 0 && scene.version < variable->since;
+  if (unknown) return {{"NCCL " + scene.version.ToString() + " does not read it yet"}};
+  return JudgeOnNode(scene, name, value);
+}
+
+}  // namespace
+
+std::vector<Contradiction> FindContradictions(const facts::Node& node, const Environment& theirs,
+                                              const Environment& all, const nccl::NcclVersion& version) {
+  const Scene scene{.node = node, .all = all, .version = version};
+  std::vector<Contradiction> out;
+  for (const auto& [name, value] : theirs) {
+    for (auto& finding : Judge(scene, name, value)) {
+      out.push_back(
+          {.variable = name, .value = value, .what = std::move(finding.what), .hint = std::move(finding.hint)});
+    }
+  }
+  return out;
+}
+
+}  // namespace nccl_tune::env
