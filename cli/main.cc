@@ -15,6 +15,8 @@
 #include "cli/options.h"
 #include "core/env/plan.h"
 #include "core/facts/node.h"
+#include "core/nccl/conf_file.h"
+#include "core/nccl/nccl_version.h"
 #include "core/policy/situation.h"
 #include "hw/capture_tree.h"
 #include "hw/gather.h"
@@ -52,10 +54,10 @@ Result<std::string> Render(const Options& options) {
     return options.format == Format::kJson ? report::FactsJson(node) : report::FactsText(node);
   }
   const auto situation = policy::Assess(node);
-  const auto plan = env::MakePlan(machine.name, situation, UserEnvironment(machine));
+  auto plan = env::MakePlan(machine.name, situation, nccl::MergeSettings(UserEnvironment(machine), {}));
   if (options.command == Command::kEnv) return RenderEnv(plan, options.format);
-  return options.format == Format::kJson ? report::ExplainJson(plan, node.notes)
-                                         : report::ExplainText(plan, node.notes);
+  const auto all = report::Explain(node, std::move(plan), nccl::kAssumedVersion);
+  return options.format == Format::kJson ? report::ExplainJson(all) : report::ExplainText(all);
 }
 
 Status Capture(const Options& options) {

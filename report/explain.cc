@@ -15,14 +15,18 @@ using base::Json;
 using env::Action;
 using env::Setting;
 
+// Not from a file.
+bool IsUsers(const Setting& setting) { return setting.origin == "environment"; }
+
 constexpr std::size_t kLabel = 10;  // column of the text under a variable
+constexpr std::size_t kValue = 20;  // column of its value
 
 std::string ShownValue(const Setting& setting) {
   switch (setting.action) {
     case Action::kSet:
       return *setting.decision.value;
     case Action::kKeep:
-      return setting.user_value + "   (yours, kept)";
+      return setting.user_value + "   (" + (IsUsers(setting) ? "yours" : setting.origin) + ", kept)";
     case Action::kYielded:
       return "(left unset)";
     case Action::kUnset:
@@ -48,10 +52,54 @@ std::string ActionName(Action action) {
 std::string WhyText(const Setting& setting) {
   if (setting.action == Action::kYielded) return setting.yielded_to;
   if (setting.action != Action::kKeep) return setting.decision.reason;
-  if (!setting.decision.value) return "your value wins; we would leave it unset: " + setting.decision.reason;
-  if (*setting.decision.value == setting.user_value)
-    return "your value wins, and it is ours too: " + setting.decision.reason;
-  return "your value wins; ours would be " + *setting.decision.value + ": " + setting.decision.reason;
+  const std::string wins = IsUsers(setting) ? "your value wins" : "the value in NCCL's own file wins";
+  if (!setting.decision.value) return wins + "; we would leave it unset: " + setting.decision.reason;
+  if (*setting.decision.value == setting.user_value) return wins + ", and it is ours too: " + setting.decision.reason;
+  return wins + "; ours would be " + *setting.decision.value + ": " + setting.decision.reason;
+}
+
+// The releases for which a value of ours holds; empty: it is no variable of NCCL's.
+std::string VersionsText(const Setting& setting) {
+  if (setting.since.major == 0) return "";
+  return "NCCL " + std::to_string(setting.since.major) + "." + std::to_string(setting.since.minor) + " to 2.32";
+}
+
+std::string WrongText(const std::vector<env::Contradiction>& all, std::string_view variable, std::size_t width) {
+  std::string out;
+  for (const auto& c : all) {
+    if (c.variable != variable) continue;
+    out += Wrap("    wrong", kLabel, c.what, width);
+    if (!c.hint.empty()) out += Wrap("    do", kLabel, c.hint, width);
+  }
+  return out;
+}
+
+bool IsDecided(const env::Plan& plan, std::string_view variable) {
+  return std::any_of(plan.settings.begin(), plan.settings.end(),
+                     [&](const Setting& s) { return s.decision.variable == variable; });
+}
+
+// Wrong values of variables that no rule decides on: an integer with letters, say.
+std::string OtherWrongText(const Explanation& all, std::size_t width) {
+  std::string out;
+  std::string last;
+  for (const auto& c : all.contradictions) {
+    if (IsDecided(all.plan, c.variable) || c.variable == last) continue;
+    last = c.variable;
+    out += Wrap(c.variable, kValue, c.value + "   (set already)", width) +
+           WrongText(all.contradictions, c.variable, width);
+  }
+  return out;
+}
+
+std::string WithoutUsText(const Explanation& all) {
+  const auto& w = all.without_us;
+  std::string out = "without nccl-tune\n";
+  out += Wrap("    NCCL", kLabel,
+              w.version.ToString() + (all.library.empty() ? ", assumed: none was found" : ", " + all.library));
+  if (w.ports.empty()) out += Wrap("    ports", kLabel, "none: " + w.no_ports);
+  for (const auto& port : w.ports) out += Wrap("    port", kLabel, port);
+  return out + Wrap("    meets", kLabel, w.interface.empty() ? "nowhere: " + w.interface_reason : w.interface);
 }
 
 // Names that share their reason on one line: twelve dead ports are one thing to read.
@@ -92,6 +140,32 @@ Json RejectedJson(const std::vector<policy::Rejection>& rejected) {
   return out;
 }
 
+Json WrongJson(const std::vector<env::Contradiction>& all) {
+  Json out = Json::array();
+  for (const auto& c : all) {
+    out.push_back({{"variable", c.variable}, {"value", c.value}, {"what", c.what}, {"do", c.hint}});
+  }
+  return out;
+}
+
+Json WithoutUsJson(const Explanation& all) {
+  const auto& w = all.without_us;
+  Json out;
+  out["nccl"] = w.version.ToString();
+  out["library"] = all.library.empty() ? Json() : Json(all.library);
+  out["ports"] = w.ports;
+  if (w.ports.empty()) out["no_ports"] = w.no_ports;
+  out["interface"] = w.interface.empty() ? Json() : Json(w.interface);
+  out["interface_reason"] = w.interface_reason;
+  return out;
+}
+
+// Who gave the variable the value that a task sees.
+std::string SetBy(const Setting& setting) {
+  if (setting.action == Action::kSet) return "nccl-tune";
+  return setting.action == Action::kKeep ? setting.origin : "";
+}
+
 Json SettingJson(const Setting& setting) {
   Json out;
   out["variable"] = setting.decision.variable;
@@ -99,6 +173,8 @@ Json SettingJson(const Setting& setting) {
   out["value"] = setting.decision.value ? Json(*setting.decision.value) : Json();
   if (setting.action == Action::kKeep) out["user_value"] = setting.user_value;
   if (setting.action == Action::kYielded) out["yielded_to"] = setting.yielded_to;
+  out["set_by"] = SetBy(setting).empty() ? Json() : Json(SetBy(setting));
+  out["versions"] = VersionsText(setting).empty() ? Json() : Json(VersionsText(setting));
   out["reason"] = setting.decision.reason;
   out["evidence"] = Json::array();
   for (const auto& e : setting.decision.evidence) out["evidence"].push_back({{"where", e.where}, {"value", e.value}});
@@ -120,48 +196,64 @@ std::string ShellQuote(const std::string& value) {
 
 }  // namespace
 
-std::string ExplainText(const env::Plan& plan, const std::vector<facts::Note>& notes) {
-  std::string out;
-  if (!plan.node.empty()) out += base::Printable(plan.node) + "\n";
-  for (const auto& setting : plan.settings) {
-    if (IsPlainUnset(setting)) continue;
-    out += Wrap(setting.decision.variable, 20, ShownValue(setting));
-    out += Wrap("    why", kLabel, WhyText(setting));
-    for (const auto& e : setting.decision.evidence) out += Wrap("    from", kLabel, e.where + " = " + e.value);
-    out += RejectedText(setting.decision.rejected);
-  }
-  out += UnsetText(plan);
-  if (!notes.empty()) out += "not read\n";
-  for (const auto& note : notes) out += Wrap("", 4, note.where + ": " + note.what);
+Explanation Explain(const facts::Node& node, env::Plan plan, const nccl::NcclVersion& version) {
+  Explanation out;
+  out.contradictions = env::FindContradictions(node, plan.user, env::FinalValues(plan), version);
+  out.without_us = env::PredictWithoutUs(node, plan.user, version);
+  out.notes = node.notes;
+  out.plan = std::move(plan);
   return out;
 }
 
-std::string ExplainJson(const env::Plan& plan, const std::vector<facts::Note>& notes) {
+std::string ExplainText(const Explanation& all) {
+  std::string out;
+  if (!all.plan.node.empty()) out += base::Printable(all.plan.node) + "\n";
+  for (const auto& setting : all.plan.settings) {
+    if (IsPlainUnset(setting)) continue;
+    out += Wrap(setting.decision.variable, kValue, ShownValue(setting));
+    out += WrongText(all.contradictions, setting.decision.variable, kWidth);
+    out += Wrap("    why", kLabel, WhyText(setting));
+    for (const auto& e : setting.decision.evidence) out += Wrap("    from", kLabel, e.where + " = " + e.value);
+    out += RejectedText(setting.decision.rejected);
+    if (setting.action == Action::kSet && !VersionsText(setting).empty())
+      out += Wrap("    for", kLabel, VersionsText(setting));
+  }
+  out += OtherWrongText(all, kWidth);
+  out += UnsetText(all.plan);
+  out += WithoutUsText(all);
+  if (!all.notes.empty()) out += "not read\n";
+  for (const auto& note : all.notes) out += Wrap("", 4, note.where + ": " + note.what);
+  return out;
+}
+
+std::string ExplainJson(const Explanation& all) {
   Json out;
   out["version"] = 1;
-  if (!plan.node.empty()) out["node"] = plan.node;
+  if (!all.plan.node.empty()) out["node"] = all.plan.node;
   out["settings"] = Json::array();
-  for (const auto& setting : plan.settings) out["settings"].push_back(SettingJson(setting));
+  for (const auto& setting : all.plan.settings) out["settings"].push_back(SettingJson(setting));
+  out["wrong"] = WrongJson(all.contradictions);
+  out["without_us"] = WithoutUsJson(all);
   out["notes"] = Json::array();
-  for (const auto& note : notes) out["notes"].push_back({{"where", note.where}, {"what", note.what}});
+  for (const auto& note : all.notes) out["notes"].push_back({{"where", note.where}, {"what", note.what}});
   return base::DumpJson(out, 2) + "\n";
 }
 
-std::string SummaryText(const env::Plan& plan, std::string_view prefix) {
-  constexpr std::size_t kNames = 20;
+std::string SummaryText(const Explanation& all, std::string_view prefix) {
   constexpr std::size_t kReason = 4;
   const std::size_t width = prefix.size() + 40 < kWidth ? kWidth - prefix.size() : 40;
   std::string text;
-  for (const auto& setting : plan.settings) {
+  for (const auto& setting : all.plan.settings) {
     // What stays unset is worth a line only where something was there to choose from: a dead port, say.
-    const bool considered = !setting.decision.rejected.empty();
-    if (setting.action == Action::kUnset && !considered) continue;
-    text += Wrap(setting.decision.variable, kNames, ShownValue(setting), width);
+    if (IsPlainUnset(setting)) continue;
+    text += Wrap(setting.decision.variable, kValue, ShownValue(setting), width);
+    text += WrongText(all.contradictions, setting.decision.variable, width);
     // The sister variables follow those of NCCL; their values say it.
     const bool sister = setting.action == Action::kSet && !setting.decision.variable.starts_with("NCCL_");
     if (!sister) text += Wrap("", kReason, WhyText(setting), width);
     if (setting.action == Action::kUnset) text += RejectedText(setting.decision.rejected, width);
   }
+  text += OtherWrongText(all, width);
   if (text.empty()) text = "nothing to set: NCCL's own defaults are right here, or nothing is certain\n";
   std::string out;
   for (std::size_t at = 0; at < text.size();) {

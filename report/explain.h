@@ -8,18 +8,33 @@
 #include <string_view>
 #include <vector>
 
+#include "core/env/contradictions.h"
 #include "core/env/plan.h"
+#include "core/env/without_us.h"
 #include "core/facts/node.h"
+#include "core/nccl/nccl_version.h"
 
 namespace nccl_tune::report {
 
-// Everything: value, reason, evidence, what was rejected and why, and what could not be read.
-std::string ExplainText(const env::Plan& plan, const std::vector<facts::Note>& notes);
-std::string ExplainJson(const env::Plan& plan, const std::vector<facts::Note>& notes);
+struct Explanation {
+  env::Plan plan;
+  std::vector<env::Contradiction> contradictions;
+  env::WithoutUs without_us;
+  std::string library;  // where the NCCL is whose version `without_us` speaks of; empty: that version is assumed
+  std::vector<facts::Note> notes;
+};
 
-// A variable, its value and its reason each: what fits beside a job's own output. Every line starts with `prefix`, so
-// that the lines of several nodes can be told apart however they mix.
-std::string SummaryText(const env::Plan& plan, std::string_view prefix);
+// `version`: of the NCCL that a job would load, or the one to assume.
+Explanation Explain(const facts::Node& node, env::Plan plan, const nccl::NcclVersion& version);
+
+// Everything: value, who set it, reason, evidence, what was rejected and why, versions, what the settings get wrong,
+// what NCCL would do without us, and what could not be read.
+std::string ExplainText(const Explanation& all);
+std::string ExplainJson(const Explanation& all);
+
+// A variable, its value and its reason each, and what the settings get wrong: what fits beside a job's own output.
+// Every line starts with `prefix`, so that the lines of several nodes can be told apart however they mix.
+std::string SummaryText(const Explanation& all, std::string_view prefix);
 
 // NAME=VALUE lines of what the plan sets, and nothing else.
 // shell: quoted where a shell would need it. conf: as NCCL reads /etc/nccl.conf. json: one object.

@@ -8,14 +8,16 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "core/nccl/conf_file.h"
 #include "core/policy/decide.h"
 #include "core/policy/test_nodes.h"
 
 namespace nccl_tune::report {
 namespace {
 
-env::Plan PlanFor(const facts::Node& node, const env::Environment& user) {
-  return env::MakePlan("server1", policy::Assess(node), user);
+Explanation PlanFor(const facts::Node& node, const env::Environment& user) {
+  return Explain(node, env::MakePlan("server1", policy::Assess(node), nccl::MergeSettings(user, {})),
+                 nccl::kAssumedVersion);
 }
 
 // The scene's server, with one more port that is down.
@@ -40,22 +42,27 @@ void ExpectNarrow(const std::string& text) {
 }
 
 TEST(ExplainTextTest, OneMachine) {
-  const auto got = ExplainText(PlanFor(Server(), {}), {{.where = "sys/x", .what = "Permission denied"}});
+  auto all = PlanFor(Server(), {});
+  all.notes = {{.where = "sys/x", .what = "Permission denied"}};
+  const auto got = ExplainText(all);
   EXPECT_EQ(got, R"(server1
 NCCL_IB_HCA         =mlx5_2:1
     why   the only usable port: 1 x 25 Gb/s RoCE
     from  sys/class/infiniband/mlx5_2/ports/1/state = 4: ACTIVE
     not   mlx5_0:1: port is DOWN
+    for   NCCL 2.18 to 2.32
 NCCL_IB_GID_INDEX   3
     why   RoCE v2 entry of 172.20.0.11 on ens5f1
     from  sys/class/infiniband/mlx5_2/ports/1/gids/3 = 172.20.0.11 RoCE v2
     not   index 0, index 1: link-local: does not leave the link
     not   index 2: RoCE v1: not routed
+    for   NCCL 2.18 to 2.32
 NCCL_SOCKET_IFNAME  =ens5f1
     why   the interface of mlx5_2:1; all selected ports share its cable, so the
           nodes meet in 172.20.0.0/24 (inferred on this node)
     from  interface ens5f1 = 172.20.0.11/24
     not   eno1: not the interface of mlx5_2:1
+    for   NCCL 2.18 to 2.32
 GLOO_SOCKET_IFNAME  ens5f1
     why   the interface of NCCL_SOCKET_IFNAME; Gloo takes exact names only
     from  interface ens5f1 = 172.20.0.11/24
@@ -73,6 +80,10 @@ left unset
           here
           UCX_NET_DEVICES, OMPI_MCA_btl_tcp_if_include: MPI's variables are set
           with --nccl-tune=mpi only
+without nccl-tune
+    NCCL  2.28.9, assumed: none was found
+    port  mlx5_2:1 with GID 3, 172.20.0.11
+    meets eno1, 10.0.0.11
 not read
     sys/x: Permission denied
 )");
@@ -85,11 +96,14 @@ TEST(ExplainTextTest, WhatTheUserHasSet) {
     const char* text;
   } rows[] = {
       {{{"NCCL_IB_HCA", "mlx5_0"}},
-       "NCCL_IB_HCA         mlx5_0 (yours, kept)\n    why   your value wins; ours would be =mlx5_2:1: the only usable "
+       "NCCL_IB_HCA         mlx5_0 (yours, kept)\n    wrong mlx5_0:1: its port is not active, so NCCL skips it\n    "
+       "wrong "
+       "it leaves NCCL no port, and NCCL goes on over sockets without a word\n    why   your value wins; ours would be "
+       "=mlx5_2:1: the only usable "
        "port: 1 x 25\n          Gb/s RoCE\n"},
       {{{"NCCL_IB_HCA", "mlx5_0"}},
-       "NCCL_IB_GID_INDEX   (left unset)\n    why   you have set NCCL_IB_HCA yourself, and this was computed for "
-       "another\n          value\n"},
+       "NCCL_IB_GID_INDEX   (left unset)\n    why   you have set NCCL_IB_HCA, and this was computed for "
+       "another value\n"},
       {{{"NCCL_IB_GID_INDEX", "3"}},
        "NCCL_IB_GID_INDEX   3 (yours, kept)\n    why   your value wins, and it is ours too: RoCE v2 entry of "
        "172.20.0.11 on\n          ens5f1\n"},
@@ -101,11 +115,31 @@ TEST(ExplainTextTest, WhatTheUserHasSet) {
       {{{"NCCL_SOCKET_IFNAME", ""}}, "NCCL_SOCKET_IFNAME  (yours, kept)\n"},
   };
   for (const auto& row : rows) {
-    const auto got = ExplainText(PlanFor(Server(), row.user), {});
+    const auto got = ExplainText(PlanFor(Server(), row.user));
     EXPECT_NE(got.find(row.text), std::string::npos) << row.text << "\nin\n" << got;
     ExpectNarrow(got);
     ExpectNarrow(SummaryText(PlanFor(Server(), row.user), "nccl-tune: server1: "));
   }
+}
+
+TEST(ExplainTextTest, WhatAFileHasSet) {
+  const nccl::ConfFile conf{.path = "/etc/nccl.conf",
+                            .settings = {{.name = "NCCL_IB_HCA", .value = "mlx5_0", .line = 3},
+                                         {.name = "NCCL_IB_TIMEOUT", .value = "abc", .line = 4}},
+                            .remarks = {}};
+  const auto all =
+      Explain(Server(), env::MakePlan("server1", policy::Assess(Server()), nccl::MergeSettings({}, {conf})),
+              nccl::kAssumedVersion);
+  const auto got = ExplainText(all);
+  for (const char* text : {"NCCL_IB_HCA         mlx5_0 (/etc/nccl.conf:3, kept)\n",
+                           "    why   the value in NCCL's own file wins; ours would be =mlx5_2:1",
+                           "NCCL_IB_GID_INDEX   (left unset)\n    why   /etc/nccl.conf:3 sets NCCL_IB_HCA, and this "
+                           "was computed for another",
+                           "NCCL_IB_TIMEOUT     abc (set already)\n    wrong text, which reads silently as 0\n"}) {
+    EXPECT_NE(got.find(text), std::string::npos) << text << "\nin\n" << got;
+  }
+  ExpectNarrow(got);
+  EXPECT_NE(ExplainJson(all).find(R"("set_by": "/etc/nccl.conf:3")"), std::string::npos);
 }
 
 TEST(SummaryTextTest, OneEntryAVariable) {
@@ -130,12 +164,14 @@ TEST(SummaryTextTest, OneEntryAVariable) {
     many.hcas.push_back(policy::MakeRoce("mlx5_" + n, "0000:" + n + ":00.0", 25, "ens" + n, "172.17." + n + ".1"));
   }
   const auto plan = PlanFor(many, {});
-  EXPECT_NE(ExplainText(plan, {}).find(env::ValuesOf(plan).at("NCCL_IB_HCA")), std::string::npos) << "the whole value";
-  ExpectNarrow(ExplainText(plan, {}));
+  EXPECT_NE(ExplainText(plan).find(env::ValuesOf(plan.plan).at("NCCL_IB_HCA")), std::string::npos) << "the whole value";
+  ExpectNarrow(ExplainText(plan));
 }
 
 TEST(ExplainJsonTest, Parses) {
-  const auto text = ExplainJson(PlanFor(Server(), {{"NCCL_IB_HCA", "m\n\xff"}}), {{.where = "a", .what = "b"}});
+  auto all = PlanFor(Server(), {{"NCCL_IB_HCA", "m\n\xff"}});
+  all.notes = {{.where = "a", .what = "b"}};
+  const auto text = ExplainJson(all);
   const auto json = base::ParseJson(text);
   ASSERT_TRUE(json.ok()) << json.error().ToString();
   EXPECT_EQ(base::GetInteger(*json, "version"), 1);
@@ -197,7 +233,7 @@ TEST(EnvTest, ShellQuotesWhatAShellWouldChange) {
 }
 
 TEST(EnvTest, EveryFormHoldsTheSame) {
-  const auto values = env::ValuesOf(PlanFor(Server(), {}));
+  const auto values = env::ValuesOf(PlanFor(Server(), {}).plan);
   EXPECT_EQ(EnvShell(values),
             "GLOO_SOCKET_IFNAME=ens5f1\nNCCL_IB_GID_INDEX=3\nNCCL_IB_HCA='=mlx5_2:1'\nNCCL_SOCKET_IFNAME='=ens5f1'\n"
             "TP_SOCKET_IFNAME=ens5f1\n");

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "core/facts/node.h"
+#include "core/nccl/conf_file.h"
+#include "core/nccl/nccl_version.h"
 #include "core/policy/situation.h"
 #include "hw/directory_tree.h"
 #include "hw/ip_facts.h"
@@ -27,11 +29,14 @@ base::Result<Detected> Detect(const env::Environment& user, bool explain) {
   const auto ip = hw::ReadLiveIp(*tree, &notes);
   const std::string name = hw::OwnHostName();
   NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(*tree, ip, hw::FindNodeAddress(name, ip.interfaces)));
-  const auto plan = env::MakePlan(name, policy::Assess(node), user);
+  auto plan = env::MakePlan(name, policy::Assess(node), nccl::MergeSettings(user, {}));
   NCCL_TUNE_ASSIGN_OR_RETURN(json, env::PlanToJson(plan));
-  return Detected{
-      .json = std::move(json),
-      .explanation = explain ? report::SummaryText(plan, "nccl-tune: " + base::Printable(name) + ": ") : ""};
+  Detected out{.json = std::move(json), .explanation = {}};
+  if (explain) {
+    const auto all = report::Explain(node, std::move(plan), nccl::kAssumedVersion);
+    out.explanation = report::SummaryText(all, "nccl-tune: " + base::Printable(name) + ": ");
+  }
+  return out;
 }
 
 // What the child writes: a mark, then the plan (one line) and the explanation, or the error.

@@ -12,16 +12,23 @@ namespace {
 
 using base::Lookup;
 
-// The user's environment without what an outer step of ours set.
-Environment WithoutOurs(Environment user) {
-  const auto text = Lookup(user, kPlanVariable);
+using nccl::SourcedEnvironment;
+
+std::optional<std::string> Value(const SourcedEnvironment& settings, std::string_view name) {
+  const auto found = settings.find(name);
+  return found == settings.end() ? std::nullopt : std::optional(found->second.value);
+}
+
+// The user's settings without what an outer step of ours set.
+SourcedEnvironment WithoutOurs(SourcedEnvironment user) {
+  const auto text = Value(user, kPlanVariable);
   if (!text) return user;
   user.erase(std::string(kPlanVariable));
   const auto outer = ParsePlan(*text);
   if (!outer.ok()) return user;
   for (const auto& [name, value] : outer->set) {
     const auto now = user.find(name);
-    if (now != user.end() && now->second == value) user.erase(now);
+    if (now != user.end() && now->second.FromEnvironment() && now->second.value == value) user.erase(now);
   }
   return user;
 }
@@ -31,32 +38,38 @@ bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
+// "you have set NAME", or which file has.
+std::string WhoSet(const SourcedEnvironment& user, const std::string& name) {
+  const auto& setting = user.find(name)->second;
+  return setting.FromEnvironment() ? "you have set " + name : setting.Origin() + " sets " + name;
+}
+
 // The user does without the verbs transport; empty: does not.
-std::string TransportOff(const Environment& user) {
-  const auto disable = Lookup(user, "NCCL_IB_DISABLE");
+std::string TransportOff(const SourcedEnvironment& user) {
+  const auto disable = Value(user, "NCCL_IB_DISABLE");
   if (disable && nccl::ReadNcclInteger(*disable).value.value_or(0) != 0)
-    return "you have set NCCL_IB_DISABLE=" + *disable;
-  const auto net = Lookup(user, "NCCL_NET");
-  if (net && EqualsIgnoringCase(*net, "Socket")) return "you have set NCCL_NET=" + *net;
+    return WhoSet(user, "NCCL_IB_DISABLE") + "=" + *disable;
+  const auto net = Value(user, "NCCL_NET");
+  if (net && EqualsIgnoringCase(*net, "Socket")) return WhoSet(user, "NCCL_NET") + "=" + *net;
   return "";
 }
 
 // NCCL finds the named interface with an address of this family or fails.
-std::string FamilyMissing(const policy::Situation& situation, const Environment& user) {
-  const auto family = Lookup(user, "NCCL_SOCKET_FAMILY");
+std::string FamilyMissing(const policy::Situation& situation, const SourcedEnvironment& user) {
+  const auto family = Value(user, "NCCL_SOCKET_FAMILY");
   if (!family || (*family != "AF_INET" && *family != "AF_INET6") || situation.bootstrap.netdev == nullptr) return "";
   const auto& addresses = situation.bootstrap.netdev->addresses;
   const bool has = std::any_of(addresses.begin(), addresses.end(),
                                [&](const auto& a) { return a.prefix.address.IsV4() == (*family == "AF_INET"); });
   if (has) return "";
-  return "you have set NCCL_SOCKET_FAMILY=" + *family + ", and " + situation.bootstrap.netdev->name +
+  return WhoSet(user, "NCCL_SOCKET_FAMILY") + "=" + *family + ", and " + situation.bootstrap.netdev->name +
          " has no such address";
 }
 
 // Settles one rule after another: what a variable follows stands before it.
 class Settler {
  public:
-  Settler(const policy::Situation& situation, const Environment& user) : situation_(situation), user_(user) {}
+  Settler(const policy::Situation& situation, const SourcedEnvironment& user) : situation_(situation), user_(user) {}
 
   std::vector<Setting> Run() {
     for (const auto& rule : policy::Rules()) settings_.push_back(Settle(rule));
@@ -76,14 +89,14 @@ class Settler {
     const Setting* followed = Find(name);
     if (followed != nullptr && followed->action == Action::kYielded)
       return name + " is left unset, and this goes with it";
-    const auto theirs = Lookup(user_, name);
+    const auto theirs = Value(user_, name);
     if (!theirs || (followed != nullptr && followed->decision.value == theirs)) return "";
-    return "you have set " + name + " yourself, and this was computed for another value";
+    return WhoSet(user_, name) + ", and this was computed for another value";
   }
 
   std::string RuledOutBy(const policy::Rule& rule) const {
     for (const auto& name : policy::SplitNames(rule.opposites)) {
-      if (user_.contains(name)) return "you have set " + name + ", which settles the same";
+      if (user_.contains(name)) return WhoSet(user_, name) + ", which settles the same";
     }
     if (rule.variable.starts_with("NCCL_IB_")) {
       if (auto off = TransportOff(user_); !off.empty()) return off;
@@ -99,10 +112,12 @@ class Settler {
     Setting out;
     out.decision = rule.decide(situation_);
     out.decision.variable = rule.variable;
-    const auto value = Lookup(user_, rule.variable);
-    if (value) {
+    out.since = rule.since;
+    const auto theirs = user_.find(rule.variable);
+    if (theirs != user_.end()) {
       out.action = Action::kKeep;
-      out.user_value = *value;
+      out.user_value = theirs->second.value;
+      out.origin = theirs->second.Origin();
     } else if (out.decision.value) {
       out.yielded_to = RuledOutBy(rule);
       out.action = out.yielded_to.empty() ? Action::kSet : Action::kYielded;
@@ -111,7 +126,7 @@ class Settler {
   }
 
   const policy::Situation& situation_;
-  const Environment& user_;
+  const SourcedEnvironment& user_;
   std::vector<Setting> settings_;
 };
 
@@ -128,10 +143,11 @@ PlanPort ToPlanPort(const policy::PortRef& ref) {
 
 }  // namespace
 
-Plan MakePlan(const std::string& node, const policy::Situation& situation, const Environment& user) {
+Plan MakePlan(const std::string& node, const policy::Situation& situation, const SourcedEnvironment& user) {
   Plan plan;
   plan.node = node;
-  const Environment theirs = WithoutOurs(user);
+  const SourcedEnvironment theirs = WithoutOurs(user);
+  plan.user = nccl::ValuesOf(theirs);
   plan.settings = Settler(situation, theirs).Run();
   for (const auto& ref : situation.selection.ports) plan.ports.push_back(ToPlanPort(ref));
   if (situation.bootstrap.netdev != nullptr) {
@@ -147,6 +163,12 @@ Environment ValuesOf(const Plan& plan) {
   for (const auto& setting : plan.settings) {
     if (setting.action == Action::kSet) out.emplace(setting.decision.variable, *setting.decision.value);
   }
+  return out;
+}
+
+Environment FinalValues(const Plan& plan) {
+  Environment out = ValuesOf(plan);
+  out.insert(plan.user.begin(), plan.user.end());
   return out;
 }
 

@@ -17,6 +17,8 @@
 
 #include "base/environment.h"
 #include "base/result.h"
+#include "core/nccl/conf_file.h"
+#include "core/nccl/nccl_version.h"
 #include "core/policy/decision.h"
 #include "core/policy/situation.h"
 
@@ -37,8 +39,10 @@ enum class Action {
 struct Setting {
   policy::Decision decision;
   Action action = Action::kUnset;
-  std::string user_value;  // with kKeep
-  std::string yielded_to;  // with kYielded, one clause
+  nccl::NcclVersion since;  // first NCCL that reads it; 0.0.0 for variables of other libraries
+  std::string user_value;   // with kKeep
+  std::string origin;       // with kKeep: "environment", or the file and line: "/etc/nccl.conf:3"
+  std::string yielded_to;   // with kYielded, one clause
 };
 
 struct PlanPort {
@@ -58,9 +62,14 @@ struct Plan {
   std::vector<PlanPort> ports;
   std::optional<std::string> interface;  // bootstrap
   std::optional<std::string> address;    // its first routable address
+  Environment user;                      // what the user and NCCL's files have set, without what an outer step of ours did
 };
 
-Plan MakePlan(const std::string& node, const policy::Situation& situation, const Environment& user);
+// `user`: what NCCL would see without us, from the environment and from its files (core/nccl/conf_file.h).
+Plan MakePlan(const std::string& node, const policy::Situation& situation, const nccl::SourcedEnvironment& user);
+
+// What NCCL sees in the end: the user's settings and what the plan sets.
+Environment FinalValues(const Plan& plan);
 
 // NAME to value of what the plan sets, without NCCL_TUNE_PLAN itself.
 Environment ValuesOf(const Plan& plan);

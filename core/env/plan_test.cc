@@ -15,7 +15,7 @@ namespace {
 using policy::MakeServer;
 
 Plan PlanFor(const facts::Node& node, const Environment& user) {
-  return MakePlan("server1", policy::Assess(node), user);
+  return MakePlan("server1", policy::Assess(node), nccl::MergeSettings(user, {}));
 }
 
 std::string Show(const Environment& env) {
@@ -110,7 +110,7 @@ TEST(MakePlanTest, SaysWhatHappenedToEachVariable) {
   EXPECT_EQ(Find(plan, "NCCL_IB_HCA")->user_value, "mlx5_0");
   EXPECT_EQ(Find(plan, "NCCL_IB_GID_INDEX")->action, Action::kYielded);
   EXPECT_EQ(Find(plan, "NCCL_IB_GID_INDEX")->yielded_to,
-            "you have set NCCL_IB_HCA yourself, and this was computed for another value");
+            "you have set NCCL_IB_HCA, and this was computed for another value");
   EXPECT_EQ(Find(plan, "NCCL_IB_DISABLE")->action, Action::kUnset);
   EXPECT_EQ(Find(plan, "NCCL_SOCKET_IFNAME")->action, Action::kSet);
   const struct {

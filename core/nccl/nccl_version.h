@@ -24,6 +24,9 @@ struct NcclVersion {
   std::string ToString() const;  // "2.28.9"
 };
 
+// Stands for the library of a job that could not be found.
+inline constexpr NcclVersion kAssumedVersion{2, 28, 9};
+
 // "2.28.9": three decimal numbers and nothing else; the patch is at most 99, as in NCCL's code. Fails on other text.
 base::Result<NcclVersion> ParseNcclVersion(std::string_view text);
 

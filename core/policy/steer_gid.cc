@@ -11,7 +11,7 @@ namespace nccl_tune::policy {
 namespace {
 
 // The automatic choice is the same from 2.21 to 2.32 for tables whose types can be read (core/nccl/gid_ranking.h).
-constexpr nccl::NcclVersion kModel{2, 28, 9};
+constexpr nccl::NcclVersion kModel = nccl::kAssumedVersion;
 
 std::optional<int> CommonIndex(const std::vector<PortRef>& ports) {
   const int index = ports.front().gid->index;

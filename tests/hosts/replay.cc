@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/facts/ip_address.h"
+#include "core/nccl/nccl_version.h"
 #include "core/policy/situation.h"
 #include "hw/capture_tree.h"
 #include "hw/directory_tree.h"
@@ -68,7 +69,8 @@ base::Result<std::vector<std::string>> ListCaptures(const std::string& folder) {
 
 std::vector<Golden> RenderGoldens(const std::string& name, const Replay& replay) {
   return {{.file = name + ".facts.json", .text = report::FactsJson(replay.node)},
-          {.file = name + ".explain.txt", .text = report::ExplainText(replay.plan, replay.node.notes)},
+          {.file = name + ".explain.txt",
+           .text = report::ExplainText(report::Explain(replay.node, replay.plan, nccl::kAssumedVersion))},
           {.file = name + ".unpinned.txt", .text = report::EnvConf(env::ValuesOf(replay.unpinned))}};
 }
 
