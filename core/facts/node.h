@@ -63,17 +63,18 @@ enum class Openable {
 };
 
 struct Hca {
-  std::string name;                   // verbs name
-  std::optional<NodeType> node_type;  // node_type
-  std::optional<PciAddress> pci;      // device link; absent for software devices
-  std::optional<int> numa_node;       // absent also where the kernel says -1
-  std::string driver;                 // device/driver link: "mlx5_core"; empty when there is none
-  std::string board;                  // board_id
-  std::string image_guid;             // sys_image_guid: equal for the functions of one card
-  bool is_virtual_function = false;   // physfn link
-  bool is_software = false;           // no device behind it (rxe, siw)
-  std::vector<PciAddress> pci_path;   // from the root port down, without the device itself
-  std::optional<std::string> uverbs;  // "uverbs1"
+  std::string name;                             // verbs name
+  std::optional<NodeType> node_type;            // node_type
+  std::optional<PciAddress> pci;                // device link; absent for software devices
+  std::optional<int> numa_node;                 // absent also where the kernel says -1
+  std::string driver;                           // device/driver link: "mlx5_core"; empty when there is none
+  std::string board;                            // board_id
+  std::string image_guid;                       // sys_image_guid: equal for the functions of one card
+  bool is_virtual_function = false;             // physfn link
+  std::optional<PciAddress> physical_function;  // where that link leads; absent in a virtual machine
+  bool is_software = false;                     // no device behind it (rxe, siw)
+  std::vector<PciAddress> pci_path;             // from the root port down, without the device itself
+  std::optional<std::string> uverbs;            // "uverbs1"
   Openable openable = Openable::kUnknown;
   std::vector<IbPort> ports;  // by number
 };
@@ -108,8 +109,15 @@ struct Netdev {
   std::optional<PciAddress> pci;
   std::optional<int> numa_node;
   std::string driver;
+  std::optional<bool> carrier;        // absent while the interface is down
   std::optional<std::string> master;  // bond or bridge it belongs to
-  bool is_usb = false;
+  std::vector<std::string> members;   // those whose master this is, by ifindex
+  std::string bond_mode;              // bonding/mode: "802.3ad", "active-backup"; empty for what is no bond
+  std::optional<std::string> parent;  // what a VLAN, a macvlan or an IPoIB child lies on
+  std::optional<int> vlan_id;         // of a VLAN
+  std::optional<std::uint32_t> pkey;  // of IPoIB
+  bool is_usb = false;                // on a USB bus: a dongle, a phone, a BMC
+  bool is_usb_peer = false;           // USB class driver that talks to another computer: most often the node's BMC
   std::vector<InterfaceAddress> addresses;  // in the kernel's order
 };
 
