@@ -79,7 +79,7 @@ struct LockedMemory {
   std::optional<std::uint64_t> bytes;  // absent: unlimited
 };
 
-enum class FoundBy { kPreload, kLibraryPath, kLoaderCache, kUsualFolder };
+enum class FoundBy { kPreload, kNamed, kLibraryPath, kLoaderCache, kUsualFolder };
 
 // A shared library that a job with a given environment would load.
 struct FoundLibrary {
@@ -95,6 +95,11 @@ struct NetPlugin {
   std::optional<FoundLibrary> library;
 };
 
+struct NcclLibraries {
+  std::optional<FoundLibrary> nccl;
+  NetPlugin net_plugin;
+};
+
 struct NodeDetails {
   std::vector<PciDetails> functions;   // RDMA devices and GPUs, by address
   std::vector<BridgeDetails> bridges;  // above them, by address
@@ -104,7 +109,9 @@ struct NodeDetails {
   std::optional<bool> has_iommu;      // sys/class/iommu is not empty
   // sys/module/ib_core/parameters/netns_mode: shared: every container lists every device, usable or not.
   std::optional<bool> rdma_shared_between_namespaces;
-  std::optional<LockedMemory> locked_memory;  // given by the caller, for the live machine only
+  // Given by the caller, for the live machine only.
+  std::optional<LockedMemory> locked_memory;
+  std::optional<NcclLibraries> libraries;
   std::vector<Note> notes;
 };
 
