@@ -115,6 +115,31 @@ base::Result<std::string> DirectoryTree::Read(std::string_view path, std::size_t
   }
 }
 
+base::Status DirectoryTree::ReadBlocks(std::string_view path, std::size_t limit,
+                                       const std::function<bool(std::string_view)>& take) const {
+  NCCL_TUNE_ASSIGN_OR_RETURN(fd, OpenAt(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  struct stat about {};
+  if (fstat(fd.get(), &about) != 0) return ErrnoError(errno, path);
+  if (!S_ISREG(about.st_mode)) {
+    return base::Error{.code = base::Code::kUnreadable, .what = "not a regular file", .where = std::string(path)};
+  }
+  std::vector<char> block(256 << 10);
+  std::size_t done = 0;
+  while (true) {
+    const auto got = read(fd.get(), block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return ErrnoError(errno, path);
+    if (got == 0) return base::Ok();
+    done += static_cast<std::size_t>(got);
+    if (done > limit) {
+      return base::Error{.code = base::Code::kUnreadable,
+                         .what = "longer than " + std::to_string(limit) + " bytes",
+                         .where = std::string(path)};
+    }
+    if (!take(std::string_view(block.data(), static_cast<std::size_t>(got)))) return base::Ok();
+  }
+}
+
 base::Result<std::vector<std::string>> DirectoryTree::List(std::string_view path) const {
   NCCL_TUNE_ASSIGN_OR_RETURN(fd, OpenAt(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK));
   DIR* stream = fdopendir(dup(fd.get()));

@@ -4,6 +4,7 @@
 #ifndef NCCL_TUNE_HW_DIRECTORY_TREE_H_
 #define NCCL_TUNE_HW_DIRECTORY_TREE_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,6 +40,8 @@ class DirectoryTree : public Tree {
 
   using Tree::Read;
   base::Result<std::string> Read(std::string_view path, std::size_t limit) const override;
+  base::Status ReadBlocks(std::string_view path, std::size_t limit,
+                          const std::function<bool(std::string_view)>& take) const override;
   base::Result<std::vector<std::string>> List(std::string_view path) const override;
   base::Result<std::string> Resolve(std::string_view path) const override;
   facts::Openable CheckOpenable(std::string_view path) const override;

@@ -168,6 +168,51 @@ TEST_F(DirectoryTreeTest, AFifoDoesNotStopIt) {
   EXPECT_EQ(open_end.error().code, base::Code::kUnreadable);
 }
 
+TEST_F(DirectoryTreeTest, ReadsInPieces) {
+  constexpr std::size_t kLong = 600000;
+  Write("root/long", std::string(kLong, 'x'));
+  Link("root/link", "/long");
+  for (const char* path : {"long", "link"}) {
+    std::size_t got = 0;
+    int pieces = 0;
+    const auto done = tree_->ReadBlocks(path, kLong, [&](std::string_view block) {
+      got += block.size();
+      ++pieces;
+      return true;
+    });
+    EXPECT_TRUE(done.ok()) << path;
+    EXPECT_EQ(got, kLong) << path;
+    EXPECT_GT(pieces, 1) << path;
+  }
+  int pieces = 0;
+  const auto stop_at_once = [&](std::string_view) { return ++pieces < 1; };
+  EXPECT_TRUE(tree_->ReadBlocks("long", kLong, stop_at_once).ok());
+  EXPECT_EQ(pieces, 1);
+  EXPECT_TRUE(tree_->ReadBlocks("long", kLong, [](std::string_view) { return false; }).ok());
+}
+
+TEST_F(DirectoryTreeTest, ReadsInPiecesOnlyRegularFilesWithinTheLimit) {
+  Write("root/long", std::string(600000, 'x'));
+  Write("root/folder/file", "x");
+  Write("root/empty", "");
+  Link("root/out", "../../outside");
+  ASSERT_EQ(mkfifo((home_ / "root/fifo").c_str(), 0600), 0);
+  const struct {
+    const char* path;
+    const char* message;
+  } rows[] = {
+      {"long", "long: longer than 300000 bytes"}, {"folder", "folder: not a regular file"},
+      {"fifo", "fifo: not a regular file"},       {"none", "none: No such file or directory"},
+      {"out", "out: No such file or directory"},  {"folder/file/x", "folder/file/x: Not a directory"},
+  };
+  for (const auto& row : rows) {
+    const auto done = tree_->ReadBlocks(row.path, 300000, [](std::string_view) { return true; });
+    ASSERT_FALSE(done.ok()) << row.path;
+    EXPECT_EQ(done.error().ToString(), row.message);
+  }
+  EXPECT_TRUE(tree_->ReadBlocks("empty", 1, [](std::string_view) { return true; }).ok());
+}
+
 TEST_F(DirectoryTreeTest, ListsByBytes) {
   for (const char* name : {"10", "2", "eth0", "Eth0", ".hidden"}) Write(std::string("root/gids/") + name, "x\n");
   fs::create_directories(home_ / "root/empty");

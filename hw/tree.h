@@ -9,6 +9,7 @@
 #define NCCL_TUNE_HW_TREE_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,15 @@ class Tree {
   // (kUnreadable) are three answers; the caller decides what each costs.
   virtual base::Result<std::string> Read(std::string_view path, std::size_t limit) const = 0;
   base::Result<std::string> Read(std::string_view path) const { return Read(path, kAttributeLimit); }
+
+  // The same in pieces, for a file too long to hold: hands each to `take` until that says false. A piece may be any
+  // length but empty. Only a regular file is read.
+  virtual base::Status ReadBlocks(std::string_view path, std::size_t limit,
+                                  const std::function<bool(std::string_view)>& take) const {
+    NCCL_TUNE_ASSIGN_OR_RETURN(whole, Read(path, limit));
+    if (!whole.empty()) take(whole);
+    return base::Ok();
+  }
 
   // Names in a folder, sorted by bytes.
   virtual base::Result<std::vector<std::string>> List(std::string_view path) const = 0;
