@@ -24,6 +24,8 @@ struct InterfaceFacts {
   std::string kind;        // "bond", "vlan", "veth"...; empty: a physical device, or not known
   std::string link_type;   // "ether", "loopback", "infiniband"; empty: not known
   std::optional<std::string> master;
+  std::optional<std::string> parent;  // "link": what a VLAN or macvlan lies on
+  std::optional<int> vlan_id;
   std::vector<facts::InterfaceAddress> addresses;
 };
 

@@ -18,6 +18,7 @@ using base::Result;
 using Notes = std::vector<facts::Note>;
 
 constexpr std::size_t kFileLimit = 8 << 20;
+constexpr int kLastVlan = 4094;
 
 Result<Json> ParseArray(std::string_view text, std::string_view command) {
   NCCL_TUNE_ASSIGN_OR_RETURN(json, base::ParseJson(text));
@@ -54,6 +55,10 @@ InterfaceFacts ReadInterface(const Json& entry, const std::string& name, Notes* 
   out.kind = base::GetString(base::GetMember(entry, "linkinfo"), "info_kind").value_or("");
   out.link_type = base::GetString(entry, "link_type").value_or("");
   out.master = base::GetString(entry, "master");
+  out.parent = base::GetString(entry, "link");
+  const Json& data = base::GetMember(base::GetMember(entry, "linkinfo"), "info_data");
+  const auto vlan = base::GetInteger(data, "id").value_or(-1);
+  if (out.kind == "vlan" && vlan >= 0 && vlan <= kLastVlan) out.vlan_id = static_cast<int>(vlan);
   for (const Json& item : base::GetMember(entry, "addr_info")) {
     auto address = ReadAddress(item);
     if (address.ok()) {
@@ -174,7 +179,9 @@ std::string WriteIpAddr(const std::vector<InterfaceFacts>& interfaces) {
     if (i.up) entry["flags"] = *i.up ? Json::array({"UP"}) : Json::array();
     if (!i.link_type.empty()) entry["link_type"] = i.link_type;
     if (!i.kind.empty()) entry["linkinfo"]["info_kind"] = i.kind;
+    if (i.vlan_id) entry["linkinfo"]["info_data"]["id"] = *i.vlan_id;
     if (i.master) entry["master"] = *i.master;
+    if (i.parent) entry["link"] = *i.parent;
     entry["addr_info"] = Json::array();
     for (const auto& a : i.addresses) {
       entry["addr_info"].push_back({{"family", a.prefix.address.IsV4() ? "inet" : "inet6"},

@@ -71,13 +71,16 @@ facts::IbPort ReadPort(const Tree& tree, const std::string& path, int number, No
   return port;
 }
 
-std::optional<int> ReadNumaNode(const Tree& tree, const std::string& device, Notes* notes) {
-  const auto node = ReadParsed(tree, device + "/numa_node", Absence::kNormal, base::ParseInt, notes);
-  return node && *node >= 0 ? node : std::nullopt;
+// The function that a virtual one belongs to; absent for all others, and in a virtual machine.
+void ReadPhysicalFunction(const Tree& tree, const std::string& function, facts::Hca* hca) {
+  const auto link = tree.Resolve(function + "/physfn");
+  hca->is_virtual_function = link.ok();
+  const auto functions = link.ok() ? PciFunctionsOf(*link) : std::vector<facts::PciAddress>();
+  if (!functions.empty()) hca->physical_function = functions.back();
 }
 
 // What the device link says: PCI place, driver, virtual function. The parts stay unknown for a software device.
-void ReadDevice(const Tree& tree, const std::string& path, facts::Hca* hca, Notes* notes) {
+void ReadDevice(const Tree& tree, const std::string& path, DeviceReader* devices, facts::Hca* hca, Notes* notes) {
   const auto link = tree.Resolve(path + "/device");
   // Where the link cannot be followed, the place of the verbs device tells the same.
   const auto device = link.ok() ? link : tree.Resolve(path);
@@ -91,13 +94,13 @@ void ReadDevice(const Tree& tree, const std::string& path, facts::Hca* hca, Note
   hca->pci_path.assign(functions.begin(), functions.end() - 1);
   // An auxiliary device (a subfunction) lies below its PCI function: climb to that.
   const std::string function = device->substr(0, device->rfind(hca->pci->ToString()) + hca->pci->ToString().size());
-  hca->numa_node = ReadNumaNode(tree, function, notes);
-  const auto driver = tree.Resolve(function + "/driver");
-  if (driver.ok()) hca->driver = driver->substr(driver->rfind('/') + 1);
-  hca->is_virtual_function = tree.Exists(function + "/physfn");
+  const DeviceFacts& facts = devices->Read(tree, function, notes);
+  hca->numa_node = facts.numa_node;
+  hca->driver = facts.driver;
+  ReadPhysicalFunction(tree, function, hca);
 }
 
-facts::Hca ReadHca(const Tree& tree, const std::string& name, Notes* notes) {
+facts::Hca ReadHca(const Tree& tree, const std::string& name, DeviceReader* devices, Notes* notes) {
   facts::Hca hca;
   hca.name = name;
   // The resolved path is walked once here instead of at each of a few hundred reads.
@@ -107,7 +110,7 @@ facts::Hca ReadHca(const Tree& tree, const std::string& name, Notes* notes) {
   hca.node_type = ReadParsed(tree, path + "/node_type", Absence::kNoted, ParseNodeType, notes);
   hca.board = ReadText(tree, path + "/board_id", Absence::kNormal, notes).value_or("");
   hca.image_guid = ReadText(tree, path + "/sys_image_guid", Absence::kNormal, notes).value_or("");
-  ReadDevice(tree, path, &hca, notes);
+  ReadDevice(tree, path, devices, &hca, notes);
   for (const int number : ListNumbers(tree, path + "/ports", notes)) {
     constexpr int kLast = 255;  // verbs counts ports in one byte, from 1
     if (number < 1 || number > kLast) {
@@ -152,7 +155,7 @@ void SetOpenable(const Tree& tree, const std::optional<std::map<std::string, std
 
 }  // namespace
 
-std::vector<facts::Hca> ReadHcas(const Tree& tree, Notes* notes) {
+std::vector<facts::Hca> ReadHcas(const Tree& tree, DeviceReader* devices, Notes* notes) {
   std::vector<facts::Hca> out;
   const auto names = tree.List("sys/class/infiniband");
   if (!names.ok()) {
@@ -163,7 +166,7 @@ std::vector<facts::Hca> ReadHcas(const Tree& tree, Notes* notes) {
   }
   const auto verbs = ReadVerbsNodes(tree, notes);
   for (const auto& name : *names) {
-    facts::Hca hca = ReadHca(tree, name, notes);
+    facts::Hca hca = ReadHca(tree, name, devices, notes);
     SetOpenable(tree, verbs, &hca);
     out.push_back(std::move(hca));
   }

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "core/facts/node.h"
+#include "hw/read_device.h"
 #include "hw/tree.h"
 
 namespace nccl_tune::hw {
 
 // Every device, also those that nothing should use: leaving out is a decision. Never fails; what cannot be read is left
 // unknown and noted. Of a port that is not ACTIVE only its state is read, of an empty GID slot only the GID.
-std::vector<facts::Hca> ReadHcas(const Tree& tree, std::vector<facts::Note>* notes);
+std::vector<facts::Hca> ReadHcas(const Tree& tree, DeviceReader* devices, std::vector<facts::Note>* notes);
 
 }  // namespace nccl_tune::hw
 

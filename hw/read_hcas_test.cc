@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hw/capture_tree.h"
+#include "hw/read_device.h"
 #include "hw/test_machine.h"
 #include "hw/test_show.h"
 
@@ -18,6 +19,11 @@ using Notes = std::vector<facts::Note>;
 
 const std::string kRoce = "sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/infiniband/mlx5_2";
 
+std::vector<facts::Hca> Read(const Tree& tree, Notes* notes) {
+  DeviceReader devices;
+  return ReadHcas(tree, &devices, notes);
+}
+
 const facts::Hca* Find(const std::vector<facts::Hca>& hcas, const std::string& name) {
   for (const auto& hca : hcas) {
     if (hca.name == name) return &hca;
@@ -27,10 +33,11 @@ const facts::Hca* Find(const std::vector<facts::Hca>& hcas, const std::string& n
 
 TEST(ReadHcasTest, TakesEveryDeviceByPciAddress) {
   Notes notes;
-  const auto got = ReadHcas(CaptureTree(ParseMachine(kMachineText)), &notes);
+  const auto got = Read(CaptureTree(ParseMachine(kMachineText)), &notes);
   ASSERT_EQ(got.size(), 3u);
   EXPECT_EQ(Show(got[0]),
-            "mlx5_0 type0 0000:02:00.0 numa? mlx5_core  0c42:a103:0009:0001 vf below 0000:00:02.0 uverbs0 open1"
+            "mlx5_0 type0 0000:02:00.0 numa? mlx5_core  0c42:a103:0009:0001 vf of 0000:03:00.1 below 0000:00:02.0 "
+            "uverbs0 open1"
             " :1 state3 layer0 200G lid18 sm1");
   EXPECT_EQ(
       Show(got[1]),
@@ -64,13 +71,13 @@ TEST(ReadHcasTest, OneLostFileCostsOneFact) {
   };
   const CaptureTree whole(ParseMachine(kMachineText));
   Notes none;
-  const auto before = ReadHcas(whole, &none);
+  const auto before = Read(whole, &none);
   for (const auto& row : rows) {
     std::string path = kRoce + "/" + row.path;
     if (std::string(row.path).starts_with("../../"))
       path = kRoce.substr(0, kRoce.find("/infiniband")) + std::string(row.path).substr(5);
     Notes notes;
-    const auto got = ReadHcas(SpoiltTree(whole, path, base::Code::kUnreadable), &notes);
+    const auto got = Read(SpoiltTree(whole, path, base::Code::kUnreadable), &notes);
     ASSERT_EQ(got.size(), 3u) << row.path;
     std::string expected = Show(*Find(before, "mlx5_2"));
     ASSERT_NE(expected.find(row.from), std::string::npos) << row.path;
@@ -99,7 +106,7 @@ TEST(ReadHcasTest, WhatThePortHangsOnTakesItAlong) {
   };
   for (const auto& row : rows) {
     Notes notes;
-    const auto got = ReadHcas(SpoiltTree(whole, kRoce + "/" + row.path, base::Code::kForbidden), &notes);
+    const auto got = Read(SpoiltTree(whole, kRoce + "/" + row.path, base::Code::kForbidden), &notes);
     EXPECT_TRUE(Show(*Find(got, "mlx5_2")).ends_with(row.port)) << Show(*Find(got, "mlx5_2"));
     ASSERT_EQ(notes.size(), 1u) << row.path;
     EXPECT_EQ(notes[0].where, kRoce + "/" + row.path);
@@ -129,7 +136,7 @@ TEST(ReadHcasTest, TextThatMakesNoSenseIsNotedWithItsValue) {
     Capture capture = ParseMachine(kMachineText);
     capture.entries[kRoce + "/" + row.path] = CaptureFile{std::string(row.text) + "\n"};
     Notes notes;
-    const auto got = ReadHcas(CaptureTree(capture), &notes);
+    const auto got = Read(CaptureTree(capture), &notes);
     EXPECT_EQ(got.size(), 3u);
     ASSERT_EQ(notes.size(), 1u) << row.path << row.text;
     EXPECT_TRUE(notes[0].what.starts_with(row.note)) << notes[0].what;
@@ -154,13 +161,13 @@ TEST(ReadHcasTest, OpenableByTheVerbsNode) {
     Capture capture = ParseMachine(kMachineText);
     std::erase_if(capture.entries, [&](const auto& e) { return e.first.starts_with(row.remove); });
     Notes notes;
-    const auto got = ReadHcas(CaptureTree(capture), &notes);
+    const auto got = Read(CaptureTree(capture), &notes);
     EXPECT_EQ(Find(got, "mlx5_2")->openable, row.openable) << row.remove;
     EXPECT_EQ(notes.empty() ? "" : notes[0].where + ": " + notes[0].what, row.note);
   }
   const CaptureTree whole(ParseMachine(kMachineText));
   Notes notes;
-  const auto got = ReadHcas(SpoiltTree(whole, "sys/class/infiniband_verbs", base::Code::kForbidden), &notes);
+  const auto got = Read(SpoiltTree(whole, "sys/class/infiniband_verbs", base::Code::kForbidden), &notes);
   EXPECT_EQ(Find(got, "mlx5_2")->openable, Openable::kUnknown) << "a folder that cannot be listed says nothing";
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0].where, "sys/class/infiniband_verbs");
@@ -171,9 +178,9 @@ TEST(ReadHcasTest, NoDevicesIsNormalAndAClosedFolderIsNot) {
   capture.entries["sys/class/net/lo/mtu"] = CaptureFile{"1\n"};
   const CaptureTree none(capture);
   Notes notes;
-  EXPECT_TRUE(ReadHcas(none, &notes).empty());
+  EXPECT_TRUE(Read(none, &notes).empty());
   EXPECT_TRUE(notes.empty());
-  EXPECT_TRUE(ReadHcas(SpoiltTree(none, "sys/class/infiniband", base::Code::kForbidden), &notes).empty());
+  EXPECT_TRUE(Read(SpoiltTree(none, "sys/class/infiniband", base::Code::kForbidden), &notes).empty());
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0].where, "sys/class/infiniband");
 }
@@ -183,7 +190,7 @@ TEST(ReadHcasTest, ReadsNoMoreThanItNeeds) {
   const CaptureTree whole(ParseMachine(kMachineText));
   const CountingTree tree(whole);
   Notes notes;
-  EXPECT_EQ(ReadHcas(tree, &notes).size(), 3u);
+  EXPECT_EQ(Read(tree, &notes).size(), 3u);
   for (const auto& [path, count] : tree.reads()) {
     EXPECT_EQ(count, 1) << path;
     if (path.find("mlx5_2/ports/2/") != std::string::npos) {

@@ -72,35 +72,77 @@ NetdevKind FindKind(const Tree& tree, const std::string& path, const InterfaceFa
   return has_device ? NetdevKind::kPhysical : NetdevKind::kOtherVirtual;
 }
 
+// USB class drivers for a computer at the other end; a dongle has a driver of its own.
+bool IsUsbPeerDriver(std::string_view driver) {
+  constexpr std::array<std::string_view, 5> kDrivers = {"cdc_ether", "cdc_eem", "cdc_ncm", "cdc_subset", "rndis_host"};
+  return std::find(kDrivers.begin(), kDrivers.end(), driver) != kDrivers.end();
+}
+
 // running = what getifaddrs shows as IFF_RUNNING: up, and operstate up or unknown (kernel: netif_oper_up).
 void ReadState(const Tree& tree, const std::string& path, const InterfaceFacts* ip, facts::Netdev* out, Notes* notes) {
   const auto flags = ReadParsed(tree, path + "/flags", Absence::kNormal, base::ParseHexOrDecimal, notes);
   out->admin_up = flags ? (*flags & kIffUp) != 0 : ip != nullptr && ip->up.value_or(false);
   const auto state = ReadText(tree, path + "/operstate", Absence::kNoted, notes);
   out->running = out->admin_up && (state == "up" || state == "unknown");
+  if (!out->admin_up) return;  // the kernel answers EINVAL then
+  const auto carrier = tree.Read(path + "/carrier");
+  const std::string_view text = carrier.ok() ? base::Trim(*carrier) : std::string_view();
+  if (text == "1" || text == "0") out->carrier = text == "1";
 }
 
-void ReadDevice(const Tree& tree, const std::string& path, const std::string& device, facts::Netdev* out,
-                Notes* notes) {
+void ReadDevice(const Tree& tree, const std::string& device, DeviceReader* devices, facts::Netdev* out, Notes* notes) {
   const auto functions = PciFunctionsOf(device);
   if (!functions.empty()) out->pci = functions.back();
-  out->is_usb = device.find("/usb") != std::string::npos;
-  const auto numa = ReadParsed(tree, path + "/device/numa_node", Absence::kNormal, base::ParseInt, notes);
-  if (numa && *numa >= 0) out->numa_node = numa;
-  const auto driver = tree.Resolve(path + "/device/driver");
-  if (driver.ok()) out->driver = driver->substr(driver->rfind('/') + 1);
+  const DeviceFacts& facts = devices->Read(tree, device, notes);
+  out->numa_node = facts.numa_node;
+  out->driver = facts.driver;
+  out->is_usb_peer = IsUsbPeerDriver(facts.driver);
+  out->is_usb = out->is_usb_peer || device.find("/usb") != std::string::npos;
 }
 
-facts::Netdev ReadNetdev(const Tree& tree, const std::string& name, const InterfaceFacts* ip, Notes* notes) {
+// The one interface that this one lies on, by the kernel's own link to it.
+std::optional<std::string> FindLower(const Tree& tree, const std::string& path) {
+  constexpr std::string_view kPrefix = "lower_";
+  std::optional<std::string> out;
+  for (const auto& entry : tree.List(path).value_or({})) {
+    if (!entry.starts_with(kPrefix)) continue;
+    if (out) return std::nullopt;
+    out = entry.substr(kPrefix.size());
+  }
+  return out;
+}
+
+// What only some kinds have: nothing is read for the others.
+void ReadLayers(const Tree& tree, const std::string& path, const InterfaceFacts* ip, facts::Netdev* out, Notes* notes) {
+  if (out->kind == NetdevKind::kBond) {
+    const auto mode = ReadText(tree, path + "/bonding/mode", Absence::kNormal, notes);
+    if (mode) out->bond_mode = mode->substr(0, mode->find(' '));  // "802.3ad 4"
+  }
+  if (out->kind == NetdevKind::kIpoib) {
+    const auto pkey = ReadParsed(tree, path + "/pkey", Absence::kNormal, ParsePkey, notes);
+    out->pkey = pkey;
+    out->parent = ReadText(tree, path + "/parent", Absence::kNormal, notes);
+  }
+  if (out->kind != NetdevKind::kVlan && out->kind != NetdevKind::kMacvlan) return;
+  if (ip != nullptr) {
+    out->parent = ip->parent;
+    if (out->kind == NetdevKind::kVlan) out->vlan_id = ip->vlan_id;
+  }
+  if (!out->parent) out->parent = FindLower(tree, path);
+}
+
+facts::Netdev ReadNetdev(const Tree& tree, const std::string& name, const InterfaceFacts* ip, DeviceReader* devices,
+                         Notes* notes) {
   facts::Netdev out;
   out.name = name;
   const std::string path = "sys/class/net/" + name;
   const auto index = ReadParsed(tree, path + "/ifindex", Absence::kNormal, base::ParseInt, notes);
   out.ifindex = index ? *index : ip != nullptr ? ip->ifindex : 0;
   const auto device = tree.Resolve(path + "/device");
-  if (device.ok()) ReadDevice(tree, path, *device, &out, notes);
+  if (device.ok()) ReadDevice(tree, *device, devices, &out, notes);
   out.kind = FindKind(tree, path, ip, device.ok(), notes);
   ReadState(tree, path, ip, &out, notes);
+  ReadLayers(tree, path, ip, &out, notes);
   out.mtu = ReadParsed(tree, path + "/mtu", Absence::kNormal, base::ParseInt, notes);
   // Fails with EINVAL while the interface is down, and says -1 when it does not know: both are "unknown".
   const auto speed = tree.Read(path + "/speed");
@@ -118,9 +160,34 @@ const InterfaceFacts* Find(const std::vector<InterfaceFacts>& list, const std::s
   return found == list.end() ? nullptr : &*found;
 }
 
+// VLAN numbers that `ip` did not give, from the kernel's one table of this network namespace.
+void ReadVlans(const Tree& tree, std::vector<facts::Netdev>* netdevs, Notes* notes) {
+  const auto lacks = [](const facts::Netdev& n) { return n.kind == NetdevKind::kVlan && !n.vlan_id; };
+  if (std::none_of(netdevs->begin(), netdevs->end(), lacks)) return;
+  const auto text = ReadText(tree, "proc/net/vlan/config", Absence::kNormal, notes);
+  if (!text) return;
+  for (const auto& row : ParseVlanConfig(*text)) {
+    const auto found =
+        std::find_if(netdevs->begin(), netdevs->end(), [&](const auto& n) { return lacks(n) && n.name == row.name; });
+    if (found == netdevs->end()) continue;
+    found->vlan_id = row.id;
+    if (!found->parent) found->parent = row.parent;
+  }
+}
+
+void SetMembers(std::vector<facts::Netdev>* netdevs) {
+  for (const auto& member : *netdevs) {
+    if (!member.master) continue;
+    const auto found =
+        std::find_if(netdevs->begin(), netdevs->end(), [&](const auto& n) { return n.name == *member.master; });
+    if (found != netdevs->end()) found->members.push_back(member.name);
+  }
+}
+
 }  // namespace
 
-std::vector<facts::Netdev> ReadNetdevs(const Tree& tree, const std::vector<InterfaceFacts>& interfaces, Notes* notes) {
+std::vector<facts::Netdev> ReadNetdevs(const Tree& tree, const std::vector<InterfaceFacts>& interfaces,
+                                       DeviceReader* devices, Notes* notes) {
   std::vector<facts::Netdev> out;
   const auto names = tree.List("sys/class/net");
   if (!names.ok() && names.error().code != base::Code::kNotFound) {
@@ -128,7 +195,7 @@ std::vector<facts::Netdev> ReadNetdevs(const Tree& tree, const std::vector<Inter
   }
   for (const auto& name : names.value_or({})) {
     if (name == "bonding_masters") continue;  // a file of the bonding driver, not an interface
-    out.push_back(ReadNetdev(tree, name, Find(interfaces, name), notes));
+    out.push_back(ReadNetdev(tree, name, Find(interfaces, name), devices, notes));
   }
   for (const auto& interface : interfaces) {
     const bool known = std::any_of(out.begin(), out.end(), [&](const auto& n) { return n.name == interface.name; });
@@ -137,6 +204,8 @@ std::vector<facts::Netdev> ReadNetdevs(const Tree& tree, const std::vector<Inter
         {.where = "sys/class/net/" + base::Printable(interface.name), .what = "absent, though it has addresses"});
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.ifindex < b.ifindex; });
+  ReadVlans(tree, &out, notes);
+  SetMembers(&out);
   return out;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/facts/node.h"
 #include "hw/ip_facts.h"
+#include "hw/read_device.h"
 #include "hw/tree.h"
 
 namespace nccl_tune::hw {
@@ -15,7 +16,7 @@ namespace nccl_tune::hw {
 // Every interface that sysfs knows, by ifindex; one that only `ip` knows is noted. Never fails; what cannot be read is
 // unknown and noted.
 std::vector<facts::Netdev> ReadNetdevs(const Tree& tree, const std::vector<InterfaceFacts>& interfaces,
-                                       std::vector<facts::Note>* notes);
+                                       DeviceReader* devices, std::vector<facts::Note>* notes);
 
 }  // namespace nccl_tune::hw
 

@@ -8,6 +8,7 @@
 
 #include "hw/capture_tree.h"
 #include "hw/ip_facts.h"
+#include "hw/read_device.h"
 #include "hw/test_machine.h"
 #include "hw/test_show.h"
 
@@ -17,9 +18,14 @@ namespace {
 using facts::NetdevKind;
 using Notes = std::vector<facts::Note>;
 
+std::vector<facts::Netdev> ReadWith(const Tree& tree, const std::vector<InterfaceFacts>& interfaces, Notes* notes) {
+  DeviceReader devices;
+  return ReadNetdevs(tree, interfaces, &devices, notes);
+}
+
 std::vector<facts::Netdev> Read(const Tree& tree, Notes* notes) {
   Notes ip_notes;
-  return ReadNetdevs(tree, ReadIpFiles(tree, &ip_notes).interfaces, notes);
+  return ReadWith(tree, ReadIpFiles(tree, &ip_notes).interfaces, notes);
 }
 
 TEST(ReadNetdevsTest, TakesEveryInterfaceByIndex) {
@@ -31,7 +37,7 @@ TEST(ReadNetdevsTest, TakesEveryInterfaceByIndex) {
   EXPECT_EQ(Show(got[2]),
             "ens5f1 4 kind0 up running mtu9000 25G 0000:03:00.1 numa1 mlx5_core 172.20.0.11/24"
             " 2a00:1450:4001:800:e42:a1ff:fe03:3/64 fe80::e42:a1ff:fe03:3/64link");
-  EXPECT_EQ(Show(got[3]), "bond0 5 kind3 up running mtu1500 8.8.4.4/24");
+  EXPECT_EQ(Show(got[3]), "bond0 5 kind3 up running mtu1500 mode x has eno1 8.8.4.4/24");
   EXPECT_EQ(Show(got[4]), "enx0c42a1030008 7 kind0 0000:00:06.0 usb 169.254.3.1/17");
   EXPECT_TRUE(notes.empty());
 }
@@ -59,12 +65,11 @@ TEST(ReadNetdevsTest, OneLostFileCostsOneFact) {
   Notes none;
   const std::string before = Show(Read(whole, &none)[2]);
   for (const auto& row : rows) {
-    // Links are met by the path through sys/class, files by where they lie.
+    // The link to the device is met by the path through sys/class, files by where they lie.
     const std::string name(row.path);
     std::string path =
         name.starts_with("/../..") ? folder.substr(0, folder.find("/net/")) + name.substr(6) : folder + name;
     if (name == "/device") path = "sys/class/net/ens5f1/device";
-    if (name == "/../../driver") path = "sys/class/net/ens5f1/device/driver";
     Notes notes;
     const auto got = Read(SpoiltTree(whole, path, base::Code::kForbidden), &notes);
     ASSERT_EQ(got.size(), 5u) << row.path;
@@ -138,9 +143,91 @@ TEST(ReadNetdevsTest, RunningIsUpAndWorking) {
     capture.entries["sys/class/net/x/flags"] = CaptureFile{std::string(row.flags) + "\n"};
     capture.entries["sys/class/net/x/operstate"] = CaptureFile{std::string(row.operstate) + "\n"};
     Notes notes;
-    const auto got = ReadNetdevs(CaptureTree(capture), {}, &notes);
+    const auto got = ReadWith(CaptureTree(capture), {}, &notes);
     ASSERT_EQ(got.size(), 1u);
     EXPECT_EQ(got[0].running, row.running) << row.flags << row.operstate;
+  }
+}
+
+TEST(ReadNetdevsTest, WhatAnInterfaceLiesOn) {
+  const struct {
+    const char* lines;
+    const char* ip;
+    const char* shown;
+    const char* note;
+  } rows[] = {
+      {"uevent = DEVTYPE=vlan\nlower_eth0 -> ../y", "", "x 9 kind4 up running on eth0", ""},
+      {"lower_eth0 -> ../y", ",\"linkinfo\":{\"info_kind\":\"macvlan\"}", "x 9 kind6 up running on eth0", ""},
+      {"type = 1", ",\"link\":\"eth0\",\"linkinfo\":{\"info_kind\":\"vlan\",\"info_data\":{\"id\":7}}",
+       "x 9 kind4 up running on eth0 vlan7", ""},
+      {"type = 1\nin proc/net/vlan\nconfig <<\n| VLAN Dev name | VLAN ID\n| x | 100 | eth1",
+       ",\"linkinfo\":{\"info_kind\":\"vlan\"}", "x 9 kind4 up running on eth1 vlan100", ""},
+      {"bonding/mode = 802.3ad 4", "", "x 9 kind3 up running mode 802.3ad", ""},
+      {"type = 32\npkey = 0x8001\nparent = ib0", "", "x 9 kind8 up running on ib0 pkey32769", ""},
+      {"type = 32", "", "x 9 kind8 up running", ""},
+      // Not told, or told so that it cannot be.
+      {"uevent = DEVTYPE=vlan\nlower_a -> ../y\nlower_b -> ../y", "", "x 9 kind4 up running", ""},
+      {"uevent = DEVTYPE=vlan\nin proc/net/vlan\nconfig = x | 4095 | eth0", "", "x 9 kind4 up running", ""},
+      {"uevent = DEVTYPE=vlan\nin proc/net/vlan\nconfig = y | 5 | eth0", "", "x 9 kind4 up running", ""},
+      {"uevent = DEVTYPE=vlan\nin proc/net/vlan\nconfig ! EACCES", "", "x 9 kind4 up running", "EACCES"},
+      {"type = 1\nlower_eth0 -> ../y", ",\"link\":\"eth0\",\"linkinfo\":{\"info_kind\":\"veth\"}",
+       "x 9 kind5 up running", ""},
+      {"type = 1", ",\"linkinfo\":{\"info_kind\":\"vlan\",\"info_data\":{\"id\":4095}}", "x 9 kind4 up running", ""},
+      {"bonding/mode ! EIO", "", "x 9 kind3 up running", "EIO"},
+      {"bonding/x = 1", "", "x 9 kind3 up running", ""},
+      {"type = 32\npkey = none", "", "x 9 kind8 up running",
+       "not a P_Key: got \"none\", expected a form such as 0xffff"},
+      {"type = 32\npkey = 0x10000", "", "x 9 kind8 up running", "not a P_Key: got \"0x10000\""},
+  };
+  for (const auto& row : rows) {
+    Notes notes;
+    EXPECT_EQ(Show(ReadOne(row.lines, row.ip, &notes)), row.shown) << row.lines << row.ip;
+    EXPECT_EQ(notes.empty() ? "" : notes[0].what.substr(0, std::string(row.note).size()), row.note) << row.lines;
+  }
+}
+
+TEST(ReadNetdevsTest, CarrierOfAnInterfaceThatIsUp) {
+  const struct {
+    const char* lines;
+    const char* shown;
+  } rows[] = {
+      {"carrier = 1", "x 9 kind10 up running carrier"}, {"carrier = 0\noperstate = down", "x 9 kind10 up no-carrier"},
+      {"carrier = 1\nflags = 0x1002", "x 9 kind10"},    {"carrier ! EINVAL", "x 9 kind10 up running"},
+      {"carrier = 2", "x 9 kind10 up running"},         {"carrier =", "x 9 kind10 up running"},
+  };
+  for (const auto& row : rows) {
+    const std::string lines(row.lines);
+    std::string text = "nccl-tune-capture 1\nin sys/class/net/x\n" + lines + "\n";
+    if (lines.find("operstate") == std::string::npos) text += "operstate = up\n";
+    if (lines.find("flags") == std::string::npos) text += "flags = 0x1003\n";
+    text += "in .\nip-addr.json = [{\"ifname\":\"x\",\"ifindex\":9}]\n";
+    Notes notes;
+    const auto got = Read(CaptureTree(ParseMachine(text)), &notes);
+    ASSERT_EQ(got.size(), 1u);
+    EXPECT_EQ(Show(got[0]), row.shown) << row.lines;
+    EXPECT_TRUE(notes.empty()) << row.lines;
+  }
+}
+
+// A dongle is a network card; a class driver for another computer is a BMC or a phone.
+TEST(ReadNetdevsTest, UsbInterfaces) {
+  const struct {
+    const char* driver;
+    const char* shown;
+  } rows[] = {
+      {"cdc_ether", "usb peer"}, {"rndis_host", "usb peer"}, {"cdc_ncm", "usb peer"}, {"cdc_eem", "usb peer"},
+      {"r8152", "usb"},          {"ax88179_178a", "usb"},    {"cdc_ether2", "usb"},   {"rndis", "usb"},
+  };
+  const std::string device = "devices/pci0000:00/0000:00:14.0/usb1/1-1/1-1:1.0";
+  for (const auto& row : rows) {
+    const std::string driver = std::string("bus/usb/drivers/") + row.driver;
+    const std::string text = "nccl-tune-capture 1\nin sys/" + device + "\ndriver -> ../../../../../../" + driver +
+                             "\nin sys\n" + driver + " /\nin sys/class/net/usb0\nifindex = 3\noperstate = up\n" +
+                             "device -> ../../../" + device + "\n";
+    Notes notes;
+    const auto got = Read(CaptureTree(ParseMachine(text)), &notes);
+    ASSERT_EQ(got.size(), 1u);
+    EXPECT_EQ(Show(got[0]), std::string("usb0 3 kind0 0000:00:14.0 ") + row.driver + " " + row.shown);
   }
 }
 
@@ -181,7 +268,7 @@ TEST(ReadNetdevsTest, SaysWhatSysfsAndIpDoNotShare) {
   Capture capture;
   capture.entries["sys/class/net/x/operstate"] = CaptureFile{"up\n"};
   Notes notes;
-  const auto got = ReadNetdevs(CaptureTree(capture), {only_ip}, &notes);
+  const auto got = ReadWith(CaptureTree(capture), {only_ip}, &notes);
   ASSERT_EQ(got.size(), 1u);
   EXPECT_EQ(got[0].name, "x");
   EXPECT_TRUE(got[0].addresses.empty());
@@ -190,7 +277,7 @@ TEST(ReadNetdevsTest, SaysWhatSysfsAndIpDoNotShare) {
   EXPECT_EQ(notes[0].what, "absent, though it has addresses");
   Notes closed;
   const CaptureTree tree(capture);
-  EXPECT_TRUE(ReadNetdevs(SpoiltTree(tree, "sys/class/net", base::Code::kForbidden), {}, &closed).empty());
+  EXPECT_TRUE(ReadWith(SpoiltTree(tree, "sys/class/net", base::Code::kForbidden), {}, &closed).empty());
   ASSERT_EQ(closed.size(), 1u);
   EXPECT_EQ(closed[0].where, "sys/class/net");
 }

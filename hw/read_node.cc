@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hw/read_device.h"
 #include "hw/read_gpus.h"
 #include "hw/read_hcas.h"
 #include "hw/read_netdevs.h"
@@ -32,8 +33,9 @@ std::optional<std::string> FindNetdevOf(const facts::Hca& hca, const facts::IbPo
 base::Result<facts::Node> ReadNode(const Tree& tree, const IpFacts& ip, std::optional<facts::IpAddress> node_address) {
   facts::Node node;
   node.address = node_address;
-  node.hcas = ReadHcas(tree, &node.notes);
-  node.netdevs = ReadNetdevs(tree, ip.interfaces, &node.notes);
+  DeviceReader devices;
+  node.hcas = ReadHcas(tree, &devices, &node.notes);
+  node.netdevs = ReadNetdevs(tree, ip.interfaces, &devices, &node.notes);
   if (node.hcas.empty() && node.netdevs.empty()) {
     return base::Error{.code = base::Code::kNotFound,
                        .what = "no machine here: neither network interfaces nor RDMA devices",

@@ -77,13 +77,12 @@ TEST(ReadNodeTest, ATreeThatIsNoMachineIsRefused) {
   EXPECT_TRUE(Read(CaptureTree(capture)).ok());
 }
 
-// A function's numa_node is the one file that both its verbs device and its interface ask for.
 TEST(ReadNodeTest, ReadsEveryFileAtMostOnce) {
   const CaptureTree whole(ParseMachine(kMachineText));
   const CountingTree tree(whole);
   ASSERT_TRUE(Read(tree).ok());
   for (const auto& [path, count] : tree.reads()) {
-    EXPECT_LE(count, path.ends_with("/numa_node") ? 2 : 1) << path;
+    EXPECT_EQ(count, 1) << path;
   }
 }
 

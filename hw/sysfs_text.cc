@@ -108,6 +108,36 @@ Result<std::uint32_t> ParseLid(std::string_view text) {
   return static_cast<std::uint32_t>(*value);
 }
 
+Result<std::uint32_t> ParsePkey(std::string_view text) {
+  const auto value = base::ParseHexOrDecimal(base::Trim(text));
+  if (!value.ok() || *value > 0xffff) {
+    return Error{.code = Code::kInvalidInput,
+                 .what = "not a P_Key",
+                 .seen = std::string(base::Trim(text)),
+                 .expected = "a form such as 0xffff"};
+  }
+  return static_cast<std::uint32_t>(*value);
+}
+
+std::vector<VlanRow> ParseVlanConfig(std::string_view text) {
+  constexpr int kLastVlan = 4094;
+  std::vector<VlanRow> out;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const auto first = line.find('|');
+    const auto second = first == std::string_view::npos ? first : line.find('|', first + 1);
+    if (second == std::string_view::npos) continue;
+    const auto id = base::ParseInteger<int>(base::Trim(line.substr(first + 1, second - first - 1)));
+    const std::string_view name = base::Trim(line.substr(0, first));
+    const std::string_view parent = base::Trim(line.substr(second + 1));
+    if (!id.ok() || *id < 0 || *id > kLastVlan || name.empty() || parent.empty()) continue;
+    out.push_back({.name = std::string(name), .id = *id, .parent = std::string(parent)});
+  }
+  return out;
+}
+
 std::vector<facts::PciAddress> PciFunctionsOf(std::string_view device_path) {
   std::vector<facts::PciAddress> out;
   while (!device_path.empty()) {

@@ -29,6 +29,17 @@ base::Result<facts::RoceVersion> ParseRoceVersion(std::string_view text);
 base::Result<facts::NodeType> ParseNodeType(std::string_view text);
 // "0x12" or "18".
 base::Result<std::uint32_t> ParseLid(std::string_view text);
+// "0x8001", as IPoIB interfaces have it; 16 bits.
+base::Result<std::uint32_t> ParsePkey(std::string_view text);
+
+struct VlanRow {
+  std::string name;
+  int id = 0;
+  std::string parent;
+};
+// Rows of proc/net/vlan/config, "eth0.100 | 100 | eth0", after its two lines of heading. Other lines are left out.
+std::vector<VlanRow> ParseVlanConfig(std::string_view text);
+
 // The PCI functions that a path below sys/devices passes, from the root port down.
 std::vector<facts::PciAddress> PciFunctionsOf(std::string_view device_path);
 

@@ -81,6 +81,27 @@ TEST(SysfsTextTest, Lid) {
   for (const char* text : {"", "0x", "lid", "-1", "0x100000000"}) EXPECT_FALSE(ParseLid(text).ok()) << text;
 }
 
+TEST(SysfsTextTest, Pkey) {
+  EXPECT_EQ(*ParsePkey("0xffff\n"), 0xffffu);
+  EXPECT_EQ(*ParsePkey("0x8001"), 0x8001u);
+  for (const char* text : {"", "0x", "key", "-1", "0x10000", "ffff"}) EXPECT_FALSE(ParsePkey(text).ok()) << text;
+}
+
+TEST(SysfsTextTest, VlanTable) {
+  const auto got = ParseVlanConfig(
+      "VLAN Dev name\t | VLAN ID\nName-Type: VLAN_NAME_TYPE_RAW_PLUS_VID_NO_PAD\n"
+      "eth0.100       | 100  | eth0\nstorage        | 7  | bond0\n");
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_EQ(got[0].name, "eth0.100");
+  EXPECT_EQ(got[0].id, 100);
+  EXPECT_EQ(got[0].parent, "eth0");
+  EXPECT_EQ(got[1].parent, "bond0");
+  for (const char* text : {"", "\n", "|", "||", "a|1", "a||b", "a|x|b", "a|-1|b", "a|4095|b", "|1|b", "a|1|",
+                           "a|99999999999|b", "a|0x1|b"}) {
+    EXPECT_TRUE(ParseVlanConfig(text).empty()) << text;
+  }
+}
+
 TEST(SysfsTextTest, PciFunctionsFromTheRootDown) {
   const auto got = PciFunctionsOf("sys/devices/pci0000:00/0000:00:01.0/0000:03:00.1/infiniband/mlx5_2");
   ASSERT_EQ(got.size(), 2u);

@@ -19,6 +19,7 @@ inline std::string Show(const facts::Hca& hca) {
   std::string out = hca.name + " type" + (hca.node_type ? std::to_string(static_cast<int>(*hca.node_type)) : "?") +
                     " " + Show(hca.pci) + " numa" + (hca.numa_node ? std::to_string(*hca.numa_node) : "?") + " " +
                     hca.driver + " " + hca.board + " " + hca.image_guid + (hca.is_virtual_function ? " vf" : "") +
+                    (hca.physical_function ? " of " + Show(hca.physical_function) : "") +
                     (hca.is_software ? " software" : "") + " below";
   for (const auto& pci : hca.pci_path) out += " " + pci.ToString();
   out += " " + hca.uverbs.value_or("-") + " open" + std::to_string(static_cast<int>(hca.openable));
@@ -43,7 +44,11 @@ inline std::string Show(const facts::Netdev& n) {
       (n.admin_up ? " up" : "") + (n.running ? " running" : "") + (n.mtu ? " mtu" + std::to_string(*n.mtu) : "") +
       (n.speed ? " " + std::to_string(static_cast<int>(n.speed->value)) + "G" : "") +
       (n.pci ? " " + n.pci->ToString() : "") + (n.numa_node ? " numa" + std::to_string(*n.numa_node) : "") +
-      (n.driver.empty() ? "" : " " + n.driver) + (n.master ? " in " + *n.master : "") + (n.is_usb ? " usb" : "");
+      (n.driver.empty() ? "" : " " + n.driver) + (n.master ? " in " + *n.master : "") + (n.is_usb ? " usb" : "") +
+      (n.is_usb_peer ? " peer" : "") + (n.bond_mode.empty() ? "" : " mode " + n.bond_mode) +
+      (n.carrier ? *n.carrier ? " carrier" : " no-carrier" : "") + (n.parent ? " on " + *n.parent : "") +
+      (n.vlan_id ? " vlan" + std::to_string(*n.vlan_id) : "") + (n.pkey ? " pkey" + std::to_string(*n.pkey) : "");
+  for (const auto& member : n.members) out += " has " + member;
   for (const auto& a : n.addresses) out += " " + a.prefix.ToString() + (a.link_scope ? "link" : "");
   return out;
 }
