@@ -11,10 +11,11 @@
 namespace nccl_tune::hw {
 namespace {
 
-// PCI class codes: 0x0300 VGA, 0x0302 3D controller, 0x1200 processing accelerator (AMD Instinct from MI200 on).
+// PCI class codes: 0x0300 VGA, 0x0302 3D controller, 0x0380 display controller (AMD Instinct MI100, MI200), 0x1200
+// processing accelerator (MI300).
 bool IsGpuClass(std::uint64_t code) {
   const std::uint64_t base_class = code >> 8;
-  return base_class == 0x0300 || base_class == 0x0302 || base_class == 0x1200;
+  return base_class == 0x0300 || base_class == 0x0302 || base_class == 0x0380 || base_class == 0x1200;
 }
 
 std::optional<facts::GpuVendor> VendorOf(std::uint64_t id) {

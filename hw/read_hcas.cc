@@ -97,6 +97,8 @@ void ReadDevice(const Tree& tree, const std::string& path, DeviceReader* devices
   const DeviceFacts& facts = devices->Read(tree, function, notes);
   hca->numa_node = facts.numa_node;
   hca->driver = facts.driver;
+  // rxe names the interface that it runs on; older kernels put it below that interface's PCI function.
+  hca->is_software = tree.Exists(path + "/parent");
   ReadPhysicalFunction(tree, function, hca);
 }
 

@@ -185,6 +185,47 @@ TEST(ReadHcasTest, NoDevicesIsNormalAndAClosedFolderIsNot) {
   EXPECT_EQ(notes[0].where, "sys/class/infiniband");
 }
 
+TEST(ReadHcasTest, ASoftwareDeviceOnACardsFunctionIsSoftware) {
+  Capture capture = ParseMachine(kMachineText);
+  capture.entries[kRoce + "/parent"] = CaptureFile{"ens5f1\n"};
+  Notes notes;
+  const auto got = Read(CaptureTree(capture), &notes);
+  EXPECT_TRUE(Find(got, "mlx5_2")->is_software);
+  EXPECT_EQ(Find(got, "mlx5_2")->pci->ToString(), "0000:03:00.1");
+  EXPECT_FALSE(Find(got, "mlx5_0")->is_software);
+}
+
+// 256 slots, most of them empty or failing: each costs its GID, and only those in use their type and interface.
+TEST(ReadHcasTest, AWholeTableWithHoles) {
+  Capture capture = ParseMachine(kMachineText);
+  const std::string port = kRoce + "/ports/1/";
+  for (int i = 0; i < 256; ++i) {
+    const std::string slot = std::to_string(i);
+    const bool used = i % 16 == 3;
+    capture.entries[port + "gids/" + slot] =
+        CaptureFile{used ? "0000:0000:0000:0000:0000:ffff:ac14:000b\n" : "0000:0000:0000:0000:0000:0000:0000:0000\n"};
+    if (used) {
+      capture.entries[port + "gid_attrs/types/" + slot] = CaptureFile{"RoCE v2\n"};
+      capture.entries[port + "gid_attrs/ndevs/" + slot] = CaptureFile{"ens5f1\n"};
+    } else {
+      capture.entries[port + "gid_attrs/types/" + slot] = CaptureFailure{"EINVAL"};
+      capture.entries[port + "gid_attrs/ndevs/" + slot] = CaptureFailure{"EINVAL"};
+    }
+  }
+  const CaptureTree whole(capture);
+  const CountingTree tree(whole);
+  Notes notes;
+  const auto got = Read(tree, &notes);
+  EXPECT_TRUE(notes.empty());
+  const auto& gids = Find(got, "mlx5_2")->ports[0].gids;
+  ASSERT_EQ(gids.size(), 16u);
+  EXPECT_EQ(gids[0].index, 3);
+  EXPECT_EQ(gids[15].index, 243);
+  int reads = 0;
+  for (const auto& [path, count] : tree.reads()) reads += path.starts_with(port + "gid") ? count : 0;
+  EXPECT_EQ(reads, 256 + 2 * 16);
+}
+
 // A table of 256 slots on 16 ports is some thousands of reads; those that cannot matter are not made.
 TEST(ReadHcasTest, ReadsNoMoreThanItNeeds) {
   const CaptureTree whole(ParseMachine(kMachineText));
