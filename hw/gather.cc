@@ -8,6 +8,7 @@
 
 #include "base/parse_number.h"
 #include "hw/scrub.h"
+#include "hw/sysfs_text.h"
 
 namespace nccl_tune::hw {
 namespace {
@@ -28,12 +29,16 @@ constexpr std::array kPciAttributes = {"class",
 constexpr std::array kHcaAttributes = {"node_type", "fw_ver", "hca_type", "board_id"};
 constexpr std::array kGuidAttributes = {"node_guid", "sys_image_guid"};
 constexpr std::array kPortAttributes = {"state", "phys_state", "link_layer", "rate", "lid", "sm_lid", "pkeys/0"};
-constexpr std::array kNetAttributes = {"ifindex", "operstate", "carrier", "flags",     "type",          "mtu",
-                                       "speed",   "dev_port",  "dev_id",  "tun_flags", "phys_port_name"};
+constexpr std::array kNetAttributes = {"ifindex",     "operstate", "carrier", "flags",     "type",           "mtu",
+                                       "speed",       "dev_port",  "dev_id",  "tun_flags", "phys_port_name", "pkey",
+                                       "bonding/mode"};
 // Present or not is what matters.
-constexpr std::array kMarkers = {"sys/module/nvidia_peermem/version", "sys/kernel/mm/memory_peers/nv_mem/version",
+constexpr std::array kMarkers = {"sys/module/nvidia_peermem/version",
+                                 "sys/kernel/mm/memory_peers/nv_mem/version",
+                                 "sys/kernel/mm/memory_peers/nv_mem_nc/version",
                                  "sys/kernel/mm/memory_peers/nvidia-peermem/version",
-                                 "sys/module/ib_core/parameters/netns_mode", "proc/sys/kernel/osrelease"};
+                                 "sys/module/ib_core/parameters/netns_mode",
+                                 "proc/sys/kernel/osrelease"};
 
 class Gatherer {
  public:
@@ -47,6 +52,7 @@ class Gatherer {
     for (const auto& name : tree_.List("sys/class/net").value_or({})) TakeNetdev(name);
     TakePci();
     for (const char* path : kMarkers) TakeText(path, path);
+    TakeHost();
     TakeIp();
     // A machine with a /dev but no node in it tells more than a tree without /dev.
     if (tree_.Exists("dev")) out_.entries.try_emplace("dev", CaptureFolder{});
@@ -93,6 +99,16 @@ class Gatherer {
     }
   }
 
+  // Of a file only the first line that begins with `start`.
+  void TakeLineWith(std::string_view start, const std::string& path) {
+    const std::string text = tree_.Read(path).value_or("");
+    for (std::string_view rest = text; !rest.empty();) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      if (line.starts_with(start)) return PutLine(path, line);
+      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    }
+  }
+
   // A link from `from` to where it leads now, written relative to its own folder.
   std::optional<std::string> TakeLink(const std::string& from, const std::string& link) {
     const auto target = tree_.Resolve(from);
@@ -116,6 +132,10 @@ class Gatherer {
       out_.entries.try_emplace(ScrubPath(*physfn), CaptureFolder{});
       TakeLink(path + "/physfn", path + "/physfn");
     }
+    const std::string code = tree_.Read(path + "/class").value_or("");
+    const bool decides = code.starts_with("0x02") || code.starts_with("0x03") || code.starts_with("0x12");
+    const auto group = decides ? TakeLink(path + "/iommu_group", path + "/iommu_group") : std::nullopt;
+    if (group) TakeText(*group + "/type", *group + "/type");
   }
 
   // Kept even when there is nothing to take in it: having a device is what tells a physical interface.
@@ -151,7 +171,10 @@ class Gatherer {
     }
     const auto device = TakeLink(*target + "/device", *target + "/device");
     if (device) TakeDevice(*device);
-    for (const auto& port : tree_.List(*target + "/ports").value_or({})) TakePort(*target + "/ports/" + port);
+    for (const auto& port : tree_.List(*target + "/ports").value_or({})) {
+      TakePort(*target + "/ports/" + port);
+      TakeLineWith("Global tclass=", *target + "/tc/" + port + "/traffic_class");
+    }
   }
 
   void TakeVerbsNodes() {
@@ -179,20 +202,39 @@ class Gatherer {
       if (tree_.Exists(*target + "/" + folder))
         out_.entries.try_emplace(ScrubPath(*target) + "/" + folder, CaptureFolder{});
     }
-    const auto uevent = tree_.Read(*target + "/uevent");
-    if (uevent.ok()) TakeDevtype(*target, *uevent);
+    TakeLineWith("DEVTYPE=", *target + "/uevent");  // the rest repeats the name
+    TakeLayers(*target);
     const auto device = TakeLink(*target + "/device", *target + "/device");
     if (device) TakeDevice(*device);
     TakeLink(*target + "/master", *target + "/master");
   }
 
-  // Of a uevent file only DEVTYPE: the rest repeats the name.
-  void TakeDevtype(const std::string& target, std::string_view uevent) {
-    while (!uevent.empty()) {
-      const std::string_view line = uevent.substr(0, uevent.find('\n'));
-      if (line.starts_with("DEVTYPE=")) PutLine(target + "/uevent", line);
-      uevent.remove_prefix(std::min(uevent.size(), line.size() + 1));
+  // What the interface lies on, by names.
+  void TakeLayers(const std::string& target) {
+    constexpr std::string_view kLower = "lower_";
+    const auto parent = tree_.Read(target + "/parent");
+    if (parent.ok()) PutLine(target + "/parent", scrub_.Name(base::Trim(*parent)));
+    for (const auto& entry : tree_.List(target).value_or({})) {
+      if (!entry.starts_with(kLower)) continue;
+      const std::string name = scrub_.Name(std::string_view(entry).substr(kLower.size()));
+      TakeLink(target + "/" + entry, target + "/" + std::string(kLower) + name);
     }
+  }
+
+  // What the whole host shares.
+  void TakeHost() {
+    const auto units = tree_.List("sys/class/iommu");
+    if (units.ok()) Put("sys/class/iommu", CaptureFolder{});
+    for (const auto& unit : units.value_or({})) Put("sys/class/iommu/" + unit, CaptureFolder{});
+    // Behind the bracket stands who built it.
+    const std::string driver = tree_.Read("proc/driver/nvidia/version").value_or("");
+    const std::string_view line = std::string_view(driver).substr(0, driver.find_first_of("(\n"));
+    if (!line.empty()) PutLine("proc/driver/nvidia/version", base::Trim(line));
+    std::string vlans;
+    for (const auto& row : ParseVlanConfig(tree_.Read("proc/net/vlan/config").value_or(""))) {
+      vlans += scrub_.Name(row.name) + " | " + std::to_string(row.id) + " | " + scrub_.Name(row.parent) + "\n";
+    }
+    if (!vlans.empty()) Put("proc/net/vlan/config", CaptureFile{vlans});
   }
 
   void TakePci() {
@@ -207,6 +249,7 @@ class Gatherer {
     for (auto& interface : ip.interfaces) {
       interface.name = scrub_.Name(interface.name);
       if (interface.master) interface.master = scrub_.Name(*interface.master);
+      if (interface.parent) interface.parent = scrub_.Name(*interface.parent);
       for (auto& a : interface.addresses) a.prefix.address = scrub_.Address(a.prefix.address);
     }
     for (auto& route : ip.routes) {

@@ -12,6 +12,7 @@
 
 #include "core/facts/node.h"
 #include "hw/capture_tree.h"
+#include "hw/read_details.h"
 #include "hw/read_node.h"
 #include "hw/test_machine.h"
 #include "hw/test_show.h"
@@ -74,6 +75,74 @@ TEST(GatherTest, NothingThatNamesTheMachineRemains) {
   }
   EXPECT_NE(text.find("172.20.0.11"), std::string::npos) << "private addresses stay";
   EXPECT_NE(text.find("ens5f1"), std::string::npos);
+}
+
+// Details, and what an interface lies on: in the capture as on the machine, without the names of people and places.
+TEST(GatherTest, TheCaptureHasTheSameDetails) {
+  Capture machine = ParseMachine(kMachineText);
+  const std::string card = "sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1";
+  const auto put = [&](const std::string& path, const std::string& line) {
+    machine.entries[path] = CaptureFile{line + "\n"};
+  };
+  put(card + "/current_link_speed", "16.0 GT/s PCIe");
+  put(card + "/max_link_width", "16");
+  machine.entries[card + "/iommu_group"] = CaptureLink{"../../../../kernel/iommu_groups/3"};
+  put("sys/kernel/iommu_groups/3/type", "DMA");
+  machine.entries["sys/class/iommu/dmar0"] = CaptureFolder{};
+  put(card + "/infiniband/mlx5_2/tc/1/traffic_class", "rule\nGlobal tclass=106");
+  put(card + "/infiniband/mlx5_2/ports/2/phys_state", "2: Polling");
+  put("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX Open Kernel Module  570.86.15  Build (ann@gpu17)\nx");
+  put("sys/kernel/mm/memory_peers/nv_mem_nc/version", "1");
+  put("sys/module/ib_core/parameters/netns_mode", "N");
+  put("proc/sys/kernel/osrelease", "6.1.0");
+  for (const char* name : {"vlan7", "ipoib0", "mac0"}) {
+    const std::string folder = std::string("sys/devices/virtual/net/") + name;
+    machine.entries[std::string("sys/class/net/") + name] =
+        CaptureLink{std::string("../../devices/virtual/net/") + name};
+    put(folder + "/flags", "0x1003");
+    put(folder + "/operstate", "up");
+    put(folder + "/carrier", "1");
+  }
+  put("sys/devices/virtual/net/vlan7/uevent", "INTERFACE=vlan7\nDEVTYPE=vlan");
+  put("sys/devices/virtual/net/mac0/uevent", "DEVTYPE=macvlan");
+  machine.entries["sys/devices/virtual/net/mac0/lower_ens5f1"] = CaptureLink{"../../../pci0000:00"};
+  put("sys/devices/virtual/net/ipoib0/type", "32");
+  put("sys/devices/virtual/net/ipoib0/pkey", "0x8001");
+  put("sys/devices/virtual/net/ipoib0/parent", "enx0c42a1030008");
+  put("proc/net/vlan/config", "VLAN Dev name | VLAN ID\nvlan7 | 7 | enx0c42a1030008");
+  const auto show = [](const Tree& tree) {
+    std::vector<facts::Note> notes;
+    const auto node = ReadNode(tree, ReadIpFiles(tree, &notes), std::nullopt).value_or(facts::Node{});
+    std::string out;
+    for (const char* name : {"vlan7", "ipoib0", "mac0"}) {
+      const auto* netdev = node.FindNetdev(name);
+      out += netdev == nullptr ? "none\n" : Show(*netdev) + "\n";
+    }
+    const auto details = ReadDetails(tree, node, std::nullopt);
+    for (const auto& f : details.functions) {
+      out += f.pci.ToString() + " " + f.link.ToString() + (f.iommu ? " iommu" : "") + "\n";
+    }
+    for (const auto& p : details.ports)
+      out += p.physical_state + std::to_string(p.host_traffic_class.value_or(0)) + "\n";
+    return out + details.gpu_direct.nvidia_driver.value_or("?") + (details.gpu_direct.nv_mem_nc ? " nc " : " ") +
+           details.kernel.value_or("?") + (details.has_iommu == true ? " iommu" : "") +
+           (details.rdma_shared_between_namespaces == false ? " exclusive" : "") + std::to_string(details.notes.size());
+  };
+  const CaptureTree before(machine);
+  const Capture taken = Take(before, "8.8.4.4");
+  std::string expected = show(before);
+  EXPECT_NE(expected.find("on ens5f1"), std::string::npos) << expected;
+  EXPECT_NE(expected.find("on enx0c42a1030008 vlan7"), std::string::npos) << expected;
+  EXPECT_NE(expected.find("16 GT/s iommu\n"), std::string::npos) << expected;
+  EXPECT_NE(expected.find("570.86.15 nc 6.1.0 iommu exclusive0"), std::string::npos) << expected;
+  ReplaceAll(&expected, "enx0c42a1030008", "enx02005e000004");
+  EXPECT_EQ(show(CaptureTree(taken)), expected);
+  const std::string text = WriteCapture(taken);
+  EXPECT_EQ(text.find("ann@"), std::string::npos);
+  EXPECT_EQ(text.find("gpu17"), std::string::npos);
+  EXPECT_EQ(text.find("0c42a1"), std::string::npos);
+  EXPECT_TRUE(ParseCapture(text, "f").ok());
+  EXPECT_EQ(WriteCapture(Take(CaptureTree(taken), "100.65.4.4")), text);
 }
 
 TEST(GatherTest, ACaptureOfACaptureIsTheSame) {
