@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,11 +16,16 @@
 #include "cli/options.h"
 #include "core/env/plan.h"
 #include "core/facts/node.h"
+#include "core/facts/node_details.h"
 #include "core/nccl/conf_file.h"
 #include "core/nccl/nccl_version.h"
 #include "core/policy/situation.h"
 #include "hw/capture_tree.h"
+#include "hw/find_nccl.h"
 #include "hw/gather.h"
+#include "hw/locked_memory.h"
+#include "hw/read_conf_texts.h"
+#include "hw/read_details.h"
 #include "hw/read_node.h"
 #include "hw/user_file.h"
 #include "report/explain.h"
@@ -46,13 +52,31 @@ std::string RenderEnv(const env::Plan& plan, Format format) {
   return format == Format::kConf ? report::EnvConf(values) : report::EnvShell(values);
 }
 
+// The version that decides how conf files are read: of the library found, else the newest that we know.
+nccl::NcclVersion VersionOf(const facts::NcclLibraries& libraries) {
+  constexpr nccl::NcclVersion kNewest{2, 32, 0};
+  const std::string text = libraries.nccl ? libraries.nccl->version.value_or("") : "";
+  return nccl::ParseNcclVersion(text).value_or(kNewest);
+}
+
+std::string RenderFacts(const Options& options, const Machine& machine, const facts::Node& node) {
+  const auto environment = UserEnvironment(machine);
+  auto details = hw::ReadDetails(*machine.tree, node, machine.live ? hw::OwnLockedMemory() : std::nullopt);
+  details.libraries = hw::FindNccl(*machine.tree, environment, &details.notes);
+  const auto version = VersionOf(*details.libraries);
+  const auto places = nccl::FindConfPlaces(environment, version);
+  for (const auto& remark : places.remarks) details.notes.push_back({.where = "environment", .what = remark});
+  const auto texts = hw::ReadConfTexts(*machine.tree, places.paths, &details.notes);
+  const auto files = nccl::ParseConfFiles(places, texts, version);
+  return options.format == Format::kJson ? report::FactsJson(node, details, files)
+                                         : report::FactsText(node, details, files);
+}
+
 Result<std::string> Render(const Options& options) {
   NCCL_TUNE_ASSIGN_OR_RETURN(machine, OpenMachine(options));
   NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(*machine.tree, machine.ip, machine.node_addr));
   node.notes.insert(node.notes.begin(), machine.notes.begin(), machine.notes.end());
-  if (options.command == Command::kFacts) {
-    return options.format == Format::kJson ? report::FactsJson(node) : report::FactsText(node);
-  }
+  if (options.command == Command::kFacts) return RenderFacts(options, machine, node);
   const auto situation = policy::Assess(node);
   auto plan = env::MakePlan(machine.name, situation, nccl::MergeSettings(UserEnvironment(machine), {}));
   if (options.command == Command::kEnv) return RenderEnv(plan, options.format);

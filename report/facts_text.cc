@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "report/details_text.h"
 #include "report/wrap.h"
 
 namespace nccl_tune::report {
@@ -76,6 +77,7 @@ Json HcaJson(const facts::Hca& hca) {
   out["numa"] = OrNull(hca.numa_node);
   out["node_type"] = hca.node_type ? Json(Text(*hca.node_type)) : Json();
   out["virtual_function"] = hca.is_virtual_function;
+  out["physical_function"] = PciJson(hca.physical_function);
   out["software"] = hca.is_software;
   out["uverbs"] = OrNull(hca.uverbs);
   out["openable"] = Text(hca.openable);
@@ -95,7 +97,15 @@ Json NetdevJson(const facts::Netdev& netdev) {
   out["pci"] = PciJson(netdev.pci);
   out["numa"] = OrNull(netdev.numa_node);
   out["driver"] = netdev.driver;
+  out["carrier"] = OrNull(netdev.carrier);
   out["master"] = OrNull(netdev.master);
+  out["members"] = netdev.members;
+  out["bond_mode"] = netdev.bond_mode.empty() ? Json() : Json(netdev.bond_mode);
+  out["parent"] = OrNull(netdev.parent);
+  out["vlan"] = OrNull(netdev.vlan_id);
+  out["pkey"] = OrNull(netdev.pkey);
+  out["usb"] = netdev.is_usb;
+  out["usb_peer"] = netdev.is_usb_peer;
   out["addresses"] = Json::array();
   for (const auto& a : netdev.addresses) out["addresses"].push_back(a.prefix.ToString());
   return out;
@@ -116,8 +126,15 @@ std::string PortLine(const facts::Hca& hca, const facts::IbPort& port) {
   if (port.netdev) out += ", " + *port.netdev;
   if (hca.pci) out += ", " + hca.pci->ToString();
   if (!hca.driver.empty()) out += ", " + hca.driver;
+  if (hca.physical_function) out += ", virtual function of " + hca.physical_function->ToString();
   if (hca.openable == facts::Openable::kNo) out += ", " + hca.uverbs.value_or("its uverbs node") + " may not be opened";
   if (hca.openable == facts::Openable::kMissing) out += ", no uverbs node";
+  return out;
+}
+
+std::string Join(const std::vector<std::string>& names) {
+  std::string out;
+  for (const auto& name : names) out += (out.empty() ? "" : " ") + name;
   return out;
 }
 
@@ -125,6 +142,13 @@ std::string NetdevLine(const facts::Netdev& netdev) {
   std::string out = std::string(Text(netdev.kind)) + (netdev.running ? ", up" : ", down");
   if (netdev.speed) out += ", " + Number(netdev.speed->value) + " Gb/s";
   if (netdev.mtu) out += ", MTU " + std::to_string(*netdev.mtu);
+  if (netdev.carrier == false) out += ", no carrier";
+  if (!netdev.bond_mode.empty()) out += ", " + netdev.bond_mode;
+  if (!netdev.members.empty()) out += ", over " + Join(netdev.members);
+  if (netdev.vlan_id) out += ", VLAN " + std::to_string(*netdev.vlan_id);
+  if (netdev.pkey) out += ", P_Key " + std::to_string(*netdev.pkey);
+  if (netdev.parent) out += ", on " + *netdev.parent;
+  if (netdev.is_usb) out += netdev.is_usb_peer ? ", USB to another computer (a BMC?)" : ", USB";
   if (netdev.master) out += ", member of " + *netdev.master;
   for (const auto& a : netdev.addresses) out += ", " + a.prefix.ToString();
   return out;
@@ -132,7 +156,8 @@ std::string NetdevLine(const facts::Netdev& netdev) {
 
 }  // namespace
 
-std::string FactsText(const facts::Node& node) {
+std::string FactsText(const facts::Node& node, const facts::NodeDetails& details,
+                      const std::vector<nccl::ConfFile>& conf_files) {
   constexpr std::size_t kColumn = 20;
   std::string out = "RDMA ports\n";
   for (const auto& hca : node.hcas) {
@@ -157,12 +182,16 @@ std::string FactsText(const facts::Node& node) {
     if (!route.destination) out += Wrap("  " + route.interface, kColumn, "metric " + std::to_string(route.metric));
   }
   if (node.address) out += Wrap("Node address", kColumn, node.address->ToString());
-  if (!node.notes.empty()) out += "Not read\n";
-  for (const auto& note : node.notes) out += Wrap("", 2, note.where + ": " + note.what);
+  out += DetailsText(node, details, kColumn) + ConfFilesText(conf_files, kColumn);
+  if (!node.notes.empty() || !details.notes.empty()) out += "Not read\n";
+  for (const auto* notes : {&node.notes, &details.notes}) {
+    for (const auto& note : *notes) out += Wrap("", 2, note.where + ": " + note.what);
+  }
   return out;
 }
 
-std::string FactsJson(const facts::Node& node) {
+std::string FactsJson(const facts::Node& node, const facts::NodeDetails& details,
+                      const std::vector<nccl::ConfFile>& conf_files) {
   Json out;
   out["version"] = 1;
   out["node_address"] = node.address ? Json(node.address->ToString()) : Json();
@@ -180,8 +209,12 @@ std::string FactsJson(const facts::Node& node) {
                              {"interface", route.interface},
                              {"metric", route.metric}});
   }
+  out["details"] = DetailsJson(details);
+  out["conf_files"] = ConfFilesJson(conf_files);
   out["notes"] = Json::array();
-  for (const auto& note : node.notes) out["notes"].push_back({{"where", note.where}, {"what", note.what}});
+  for (const auto* notes : {&node.notes, &details.notes}) {
+    for (const auto& note : *notes) out["notes"].push_back({{"where", note.where}, {"what", note.what}});
+  }
   return base::DumpJson(out, 2) + "\n";
 }
 

@@ -5,13 +5,19 @@
 #define NCCL_TUNE_REPORT_FACTS_TEXT_H_
 
 #include <string>
+#include <vector>
 
 #include "core/facts/node.h"
+#include "core/facts/node_details.h"
+#include "core/nccl/conf_file.h"
 
 namespace nccl_tune::report {
 
-std::string FactsText(const facts::Node& node);
-std::string FactsJson(const facts::Node& node);
+// `conf_files`: those of NCCL that are there, the one that wins first.
+std::string FactsText(const facts::Node& node, const facts::NodeDetails& details,
+                      const std::vector<nccl::ConfFile>& conf_files);
+std::string FactsJson(const facts::Node& node, const facts::NodeDetails& details,
+                      const std::vector<nccl::ConfFile>& conf_files);
 
 }  // namespace nccl_tune::report
 

@@ -33,8 +33,15 @@ facts::Node Server() {
   return node;
 }
 
+facts::NodeDetails Details() {
+  facts::NodeDetails out;
+  out.kernel = "6.1.0";
+  out.notes = {{.where = "sys/y", .what = "not a link width"}};
+  return out;
+}
+
 TEST(FactsTextTest, OneMachine) {
-  const auto got = FactsText(Server());
+  const auto got = FactsText(Server(), {}, {});
   EXPECT_EQ(got, R"(RDMA ports
   mlx5_2:1          ACTIVE, Ethernet, 25 Gb/s, ens5f1, 0000:03:00.1, mlx5_core
       gid 0         fe80::5eff:fe00:1 RoCE v1 ens5f1
@@ -56,7 +63,56 @@ Node address        10.0.0.11
 Not read
   sys/x: Permission denied
 )");
-  EXPECT_EQ(FactsText(facts::Node{}), "RDMA ports\nInterfaces\nGPUs\nDefault routes\n");
+  EXPECT_EQ(FactsText({}, {}, {}), "RDMA ports\nInterfaces\nGPUs\nDefault routes\n");
+}
+
+TEST(FactsTextTest, DetailsAndConfFilesStandBeforeTheNotes) {
+  nccl::ConfFile site;
+  site.path = "/etc/nccl.conf";
+  site.settings = {{.name = "NCCL_DEBUG", .value = "INFO", .line = 1}};
+  const auto got = FactsText(Server(), Details(), {site});
+  EXPECT_TRUE(got.ends_with(R"(Node address        10.0.0.11
+Machine
+  kernel            6.1.0
+NCCL's configuration files
+  /etc/nccl.conf
+    line 1          NCCL_DEBUG=INFO
+Not read
+  sys/x: Permission denied
+  sys/y: not a link width
+)")) << got;
+}
+
+TEST(FactsTextTest, WhatAnInterfaceIsMadeOf) {
+  facts::Node node;
+  const auto add = [&](const char* name) -> facts::Netdev& {
+    facts::Netdev netdev;
+    netdev.name = name;
+    netdev.running = true;
+    return node.netdevs.emplace_back(netdev);
+  };
+  auto& bond = add("bond0");
+  bond.kind = facts::NetdevKind::kBond;
+  bond.bond_mode = "802.3ad";
+  bond.members = {"eth0", "eth1"};
+  auto& vlan = add("bond0.7");
+  vlan.kind = facts::NetdevKind::kVlan;
+  vlan.vlan_id = 7;
+  vlan.parent = "bond0";
+  auto& ipoib = add("ib0.8001");
+  ipoib.kind = facts::NetdevKind::kIpoib;
+  ipoib.pkey = 0x8001;
+  auto& bmc = add("usb0");
+  bmc.kind = facts::NetdevKind::kPhysical;
+  bmc.is_usb = bmc.is_usb_peer = true;
+  bmc.carrier = false;
+  const auto got = FactsText(node, {}, {});
+  for (const char* line :
+       {"  bond0             bond, up, 802.3ad, over eth0 eth1\n", "  bond0.7           vlan, up, VLAN 7, on bond0\n",
+        "  ib0.8001          ipoib, up, P_Key 32769\n",
+        "  usb0              physical, up, no carrier, USB to another computer (a BMC?)\n"}) {
+    EXPECT_NE(got.find(line), std::string::npos) << got;
+  }
 }
 
 TEST(FactsTextTest, NoLineIsWiderThanTheTerminal) {
@@ -67,7 +123,7 @@ TEST(FactsTextTest, NoLineIsWiderThanTheTerminal) {
   }
   node.notes.push_back(
       {.where = std::string(70, 'x'), .what = "a long clause about what could not be read and why that is so"});
-  const std::string text = FactsText(node);
+  const std::string text = FactsText(node, {}, {});
   for (std::size_t at = 0; at < text.size();) {
     const auto end = text.find('\n', at);
     EXPECT_LE(end - at, 80u) << text.substr(at, end - at);
@@ -76,7 +132,7 @@ TEST(FactsTextTest, NoLineIsWiderThanTheTerminal) {
 }
 
 TEST(FactsJsonTest, HoldsEveryFact) {
-  const auto json = base::ParseJson(FactsJson(Server()));
+  const auto json = base::ParseJson(FactsJson(Server(), Details(), {}));
   ASSERT_TRUE(json.ok()) << json.error().ToString();
   EXPECT_EQ(base::GetInteger(*json, "version"), 1);
   EXPECT_EQ(base::GetString(*json, "node_address"), "10.0.0.11");
@@ -107,7 +163,12 @@ TEST(FactsJsonTest, HoldsEveryFact) {
   EXPECT_EQ(base::GetString(routes[0], "destination"), "default");
   EXPECT_EQ(base::GetString(routes[1], "destination"), "172.20.0.0/24");
   EXPECT_EQ(base::GetInteger(routes[1], "metric"), 7);
+  EXPECT_TRUE(base::GetMember(netdev, "vlan").is_null());
+  EXPECT_TRUE(base::GetMember(hcas[0], "physical_function").is_null());
+  EXPECT_EQ(base::GetString(base::GetMember(*json, "details"), "kernel"), "6.1.0");
+  EXPECT_TRUE(base::GetMember(*json, "conf_files").empty());
   EXPECT_EQ(base::GetString(base::GetMember(*json, "notes")[0], "where"), "sys/x");
+  EXPECT_EQ(base::GetString(base::GetMember(*json, "notes")[1], "where"), "sys/y");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "hw/capture_tree.h"
 #include "hw/directory_tree.h"
 #include "hw/ip_facts.h"
+#include "hw/read_details.h"
 #include "hw/read_node.h"
 #include "report/explain.h"
 #include "report/facts_text.h"
@@ -52,9 +53,11 @@ base::Result<Replay> ReplayCapture(const std::string& folder, const std::string&
   const auto ip = hw::ReadIpFiles(tree, &notes);
   NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(tree, ip, address));
   node.notes.insert(node.notes.begin(), notes.begin(), notes.end());
+  auto details = hw::ReadDetails(tree, node, std::nullopt);
   auto plan = env::MakePlan(label, policy::Assess(node), {});
   auto unpinned = env::MakePlan(label, policy::Assess(node, {.pin_gid_index = false}), {});
-  return Replay{.node = std::move(node), .plan = std::move(plan), .unpinned = std::move(unpinned)};
+  return Replay{
+      .node = std::move(node), .details = std::move(details), .plan = std::move(plan), .unpinned = std::move(unpinned)};
 }
 
 base::Result<std::vector<std::string>> ListCaptures(const std::string& folder) {
@@ -68,7 +71,7 @@ base::Result<std::vector<std::string>> ListCaptures(const std::string& folder) {
 }
 
 std::vector<Golden> RenderGoldens(const std::string& name, const Replay& replay) {
-  return {{.file = name + ".facts.json", .text = report::FactsJson(replay.node)},
+  return {{.file = name + ".facts.json", .text = report::FactsJson(replay.node, replay.details, {})},
           {.file = name + ".explain.txt",
            .text = report::ExplainText(report::Explain(replay.node, replay.plan, nccl::kAssumedVersion))},
           {.file = name + ".unpinned.txt", .text = report::EnvConf(env::ValuesOf(replay.unpinned))}};

@@ -10,12 +10,14 @@
 #include "base/result.h"
 #include "core/env/plan.h"
 #include "core/facts/node.h"
+#include "core/facts/node_details.h"
 
 namespace nccl_tune::hosts {
 
 struct Replay {
   facts::Node node;
-  env::Plan plan;            // for a user who has set nothing
+  facts::NodeDetails details;
+  env::Plan plan;      // for a user who has set nothing
   env::Plan unpinned;  // the same with gid_index = "auto"
 };
 
