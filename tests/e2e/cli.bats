@@ -55,6 +55,21 @@ TP_SOCKET_IFNAME=ens11f1" ]
   done
 }
 
+@test "facts shows the conf files and the library that NCCL would take" {
+  local root=$BATS_TEST_TMPDIR/root
+  mkdir -p "$root"/{etc,usr/lib64,sys/class/net/lo}
+  echo unknown >"$root/sys/class/net/lo/operstate"
+  printf 'NCCL_DEBUG=INFO\nNCCL_IB_HCA = mlx5\n' >"$root/etc/nccl.conf"
+  printf 'some bytes\0NCCL version 2.28.9+cuda13.0\0more' >"$root/usr/lib64/libnccl.so.2"
+  run -0 "$TUNE" facts --root "$root"
+  [[ $output == *"/usr/lib64/libnccl.so.2, 2.28.9 by its text"* ]]
+  [[ $output == *"/etc/nccl.conf"*"line 1"*"NCCL_DEBUG=INFO"* ]]
+  [[ $output == *'the name "NCCL_IB_HCA " has blanks'* ]]
+  # Another machine's facts do not depend on this shell.
+  NCCL_CONF_FILE=/nowhere run -0 "$TUNE" facts --root "$root"
+  [[ $output != *nowhere* ]]
+}
+
 @test "a node's own capture gives the node's own plan, and names nobody" {
   # The cluster's MAC addresses are of the form that a scrubbed one has: give the node a card maker's.
   node_run ip link set eno1 address 0c:42:a1:77:00:01
