@@ -104,6 +104,20 @@ class ReadAddresses(unittest.TestCase):
             self.assertIn(message, str(raised.exception))
             self.assertEqual(raised.exception.status, BAD_INPUT)
 
+    def test_the_short_form_that_a_capture_has(self):
+        links = "in sys/class/net\na -> ../../devices/x/net/a\nb -> ../../devices/x/net/b\n"
+        states = "in sys/devices/x/net\na/operstate = up\na/mtu = 9000\na/address = 02:00:5e:00:00:09\nb/operstate = down\n"
+        short = [{"ifname": "lo", "flags": ["UP"], "link_type": "loopback", "addr_info": []},
+                 *({"ifname": name, "flags": ["UP"], "link_type": "ether", "addr_info": []} for name in "abc")]
+        got = addressing.netdevs(machine(json.dumps(short), links + states))
+        self.assertEqual([(one.name, one.up, one.mtu, one.mac) for one in got],
+                         [("a", True, 9000, "02:00:5e:00:00:09"), ("b", False, 1500, ""), ("c", True, 1500, "")])
+
+    def test_every_machine_here(self):
+        for path in sorted(machines.HOSTS.glob("*.capture")):
+            with self.subTest(path.stem):
+                self.assertTrue(addressing.netdevs(capture.read(path)))
+
     def test_none(self):
         empty = capture.parse(b"nccl-tune-capture 1\n", "x")
         with self.assertRaises(ClusterError) as raised:

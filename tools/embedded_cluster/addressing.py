@@ -9,13 +9,15 @@ so the link-local addresses and GIDs made from them follow.
 
 import ipaddress
 import json
+import posixpath
 import re
 from dataclasses import dataclass, field, replace
 
-from .capture import FILE, Capture, Entry
+from .capture import FILE, LINK, Capture, Entry
 from .errors import BAD_INPUT, ClusterError
 
 STRIDE = 32
+ETHERNET_MTU = 1500
 SMALLEST_NETWORK = 27  # prefix of 32 addresses; host 10 + i must fit
 INTERFACE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
@@ -65,7 +67,18 @@ def load_json(capture: Capture, path: str) -> list[dict]:
     return value
 
 
-def _one_netdev(item: dict, where: str) -> Netdev:
+def attribute(capture: Capture, name: str, file: str) -> str | None:
+    """What sys/class/net/NAME/FILE holds in the capture, through its link; None when there is no such file."""
+    folder = f"sys/class/net/{name}"
+    link = capture.entries.get(folder)
+    if link and link.kind == LINK:
+        folder = posixpath.normpath(f"sys/class/net/{link.value}")
+    text = capture.text(f"{folder}/{file}")
+    return None if text is None else text.strip()
+
+
+def _one_netdev(capture: Capture, item: dict, where: str) -> Netdev:
+    """One object of `ip -j addr`; state and MTU come from sysfs where a capture's short form leaves them out."""
     try:
         found = []
         for address in item["addr_info"]:
@@ -74,8 +87,10 @@ def _one_netdev(item: dict, where: str) -> Netdev:
         name = item["ifname"]
         if not isinstance(name, str) or not INTERFACE_NAME.fullmatch(name):
             raise ValueError(f'ifname: got "{name}", expected the name of an interface')
-        return Netdev(name, "UP" in item["flags"] and item["operstate"] != "DOWN", int(item["mtu"]),
-                      str(item.get("address", "")), found)
+        state = str(item.get("operstate") or attribute(capture, name, "operstate") or "unknown").upper()
+        mtu = item.get("mtu") or attribute(capture, name, "mtu") or ETHERNET_MTU
+        mac = item.get("address") or attribute(capture, name, "address") or ""
+        return Netdev(name, "UP" in item["flags"] and state in ("UP", "UNKNOWN"), int(mtu), str(mac), found)
     except (KeyError, TypeError, ValueError) as error:
         raise ClusterError(f"{where}: {item.get('ifname', 'an interface')}: {error!s}", BAD_INPUT) from error
 
@@ -84,7 +99,8 @@ def netdevs(capture: Capture) -> list[Netdev]:
     """The interfaces of the machine but the loopback, in the order of the capture."""
     listed = load_json(capture, "ip-addr.json")
     where = f"{capture.where}:{capture.entries['ip-addr.json'].line}: ip-addr.json"
-    found = [_one_netdev(item, where) for item in listed if "LOOPBACK" not in item.get("flags", [])]
+    found = [_one_netdev(capture, item, where) for item in listed
+             if "LOOPBACK" not in item.get("flags", []) and item.get("link_type") != "loopback"]
     names = [dev.name for dev in found]
     for name in names:
         if names.count(name) > 1:
