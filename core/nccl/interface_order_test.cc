@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,12 +54,16 @@ facts::Node MakeNode(std::string_view text) {
   return node;
 }
 
-// "A=b|C=d"
+// "A=b & C=d"
 Environment MakeEnvironment(std::string_view text) {
+  constexpr std::string_view kAnd = " & ";
   Environment out;
-  for (const std::string_view one : Split(text, '|')) {
+  while (!text.empty()) {
+    const std::size_t end = text.find(kAnd);
+    const std::string_view one = text.substr(0, end);
     const std::size_t equals = one.find('=');
     out[std::string(one.substr(0, equals))] = std::string(one.substr(equals + 1));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + kAnd.size());
   }
   return out;
 }
@@ -70,107 +76,62 @@ std::string Show(const InterfaceOrder& order) {
   return out;
 }
 
+// A row of tests/nccl/interface_vectors.txt, which says what its columns hold.
 struct Row {
-  const char* interfaces;
-  const char* environment;
-  const char* bootstrap;  // empty: init fails
+  std::string releases;
+  std::string interfaces;
+  std::string environment;
+  std::string bootstrap;  // empty: init fails
 };
 
-// ALL rows were confirmed by NCCL 2.28.9 (cuda13.0): ncclGetUniqueId in a fresh network namespace with these interfaces
-// (kernel 6.18), from its line "Bootstrap: Using".
-constexpr Row kConfirmed[] = {
-    // Defaults, step by step.
-    {"lo 127.0.0.1/8 ::1/128; eth0 10.0.0.5/24", "", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; eth1 10.0.1.5/24", "", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8; eth1 10.0.1.5/24; eth0 10.0.0.5/24", "", "eth1 10.0.1.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; ib0 10.9.0.5/24", "", "ib0 10.9.0.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; ibmc0 169.254.3.1/24", "", "ibmc0 169.254.3.1"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; ibp3s0 10.9.0.5/24; ib0 10.8.0.5/24", "", "ibp3s0 10.9.0.5"},
-    {"lo 127.0.0.1/8; docker0 172.17.0.1/16; eth0 10.0.0.5/24", "", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8; docker0 172.17.0.1/16; virbr0 192.168.122.1/24", "", "docker0 172.17.0.1"},
-    {"lo 127.0.0.1/8; virbr0 192.168.122.1/24", "", "lo 127.0.0.1"},
-    {"lo ::1/128; virbr0 192.168.122.1/24", "", "virbr0 192.168.122.1"},
-    {"lo 127.0.0.1/8; virbr0 192.168.122.1/24; eth0 10.0.0.5/24", "", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8 ::1/128", "", "lo 127.0.0.1"},
-    {"lo ::1/128", "", ""},
-    {"lo 127.0.0.1/8; lom1 10.0.0.5/24", "", "lo 127.0.0.1"},
-    {"lo 127.0.0.1/8; lom1 10.0.0.5/24; usb0 169.254.9.1/24", "", "usb0 169.254.9.1"},
-    {"lo 127.0.0.1/8; br-4f1 172.18.0.1/16; eth0 10.0.0.5/24", "", "br-4f1 172.18.0.1"},
-    {"lo 127.0.0.1/8; cni0 10.244.0.1/24; eth0 10.0.0.5/24", "", "cni0 10.244.0.1"},
-    {"lo 127.0.0.1/8; tailscale0 100.64.0.9/32; eth0 10.0.0.5/24", "", "tailscale0 100.64.0.9"},
-    // Running, and addresses.
-    {"lo 127.0.0.1/8; eth0 NOCARRIER 10.0.0.5/24; eth1 10.0.1.5/24", "", "eth1 10.0.1.5"},
-    {"lo 127.0.0.1/8; eth0 DOWN 10.0.0.5/24; eth1 10.0.1.5/24", "", "eth1 10.0.1.5"},
-    {"lo 127.0.0.1/8; ib0 NOCARRIER 10.9.0.5/24; eth0 10.0.0.5/24", "", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8; eth0; eth1 10.0.1.5/24", "", "eth1 10.0.1.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24 10.0.0.6/24 2001:db8::5/64", "", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8; eth0 2001:db8::5/64; docker0 172.17.0.1/16", "", "eth0 2001:db8::5"},
-    {"lo 127.0.0.1/8; eth0 2001:db8::5/64; eth1 10.0.1.5/24", "", "eth1 10.0.1.5"},
-    {"lo 127.0.0.1/8; eth0 fe80::5/64", "", "eth0 fe80::5"},
-    // NCCL_SOCKET_FAMILY.
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; eth1 2001:db8::5/64", "NCCL_SOCKET_FAMILY=AF_INET6", "eth1 2001:db8::5"},
-    {"lo 127.0.0.1/8; eth0 2001:db8::5/64", "NCCL_SOCKET_FAMILY=AF_INET", "lo 127.0.0.1"},
-    {"lo 127.0.0.1/8 ::1/128; eth0 10.0.0.5/24", "NCCL_SOCKET_FAMILY=AF_INET6", ""},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24 2001:db8::5/64", "NCCL_SOCKET_FAMILY=inet6", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24 2001:db8::5/64", "NCCL_SOCKET_IFNAME==eth0|NCCL_SOCKET_FAMILY=AF_INET6",
-     "eth0 2001:db8::5"},
-    // NCCL_SOCKET_IFNAME: find or fail.
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; eth1 10.0.1.5/24", "NCCL_SOCKET_IFNAME==eth1", "eth1 10.0.1.5"},
-    {"lo 127.0.0.1/8; eth10 10.0.10.5/24; eth1 10.0.1.5/24", "NCCL_SOCKET_IFNAME=eth1", "eth10 10.0.10.5"},
-    {"lo 127.0.0.1/8; eth10 10.0.10.5/24; eth1 10.0.1.5/24", "NCCL_SOCKET_IFNAME==eth1", "eth1 10.0.1.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; eth1 10.0.1.5/24", "NCCL_SOCKET_IFNAME=eth1,eth0", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8; docker0 172.17.0.1/16; eth0 10.0.0.5/24", "NCCL_SOCKET_IFNAME=^docker0", "lo 127.0.0.1"},
-    {"lo 127.0.0.1/8; docker0 172.17.0.1/16; eth0 10.0.0.5/24", "NCCL_SOCKET_IFNAME=^lo,docker", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; eth1 10.0.1.5/24", "NCCL_SOCKET_IFNAME=^=lo,=eth0", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; eth1 10.0.1.5/24", "NCCL_SOCKET_IFNAME=^=lo,eth0", "eth1 10.0.1.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; eth1 10.0.1.5/24", "NCCL_SOCKET_IFNAME==eth9,=eth1", ""},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; eth1 10.0.1.5/24", "NCCL_SOCKET_IFNAME==eth9, eth1", ""},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24", "NCCL_SOCKET_IFNAME==eth9", ""},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24", "NCCL_SOCKET_IFNAME==^eth0", ""},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24", "NCCL_SOCKET_IFNAME=eth0:1", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24", "NCCL_SOCKET_IFNAME=^", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24", "NCCL_SOCKET_IFNAME=l", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24", "NCCL_SOCKET_IFNAME=", "eth0 10.0.0.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24", "NCCL_SOCKET_IFNAME=^=", ""},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24", "NCCL_SOCKET_IFNAME==,", "lo 127.0.0.1"},
-    {"lo 127.0.0.1/8; eth0 NOCARRIER 10.0.0.5/24; eth1 10.0.1.5/24", "NCCL_SOCKET_IFNAME==eth0", ""},
-    {"lo 127.0.0.1/8; eth0; eth1 10.0.1.5/24", "NCCL_SOCKET_IFNAME==eth0", ""},
-    {"lo 127.0.0.1/8; a0 10.1.0.1/24; a1 10.1.1.1/24",
-     "NCCL_SOCKET_IFNAME==b0,b1,b2,b3,b4,b5,b6,b7,b8,b9,c0,c1,c2,c3,c4,c5,a1", ""},
-    {"lo 127.0.0.1/8; a0 10.1.0.1/24; a1 10.1.1.1/24",
-     "NCCL_SOCKET_IFNAME==b0,b1,b2,b3,b4,b5,b6,b7,b8,b9,c0,c1,c2,c3,c4,a1", "a1 10.1.1.1"},
-    // NCCL_COMM_ID goes before all of it.
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; eth1 10.0.1.5/24", "NCCL_COMM_ID=10.0.1.9:4000", "eth1 10.0.1.5"},
-    {"lo 127.0.0.1/8; ib0 10.9.0.5/24; eth1 10.0.1.5/24", "NCCL_COMM_ID=10.0.1.9:4000", "eth1 10.0.1.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; eth1 10.0.1.5/24", "NCCL_COMM_ID=10.0.1.9:4000|NCCL_SOCKET_IFNAME==eth0",
-     "eth1 10.0.1.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; eth1 NOCARRIER 10.0.1.5/24", "NCCL_COMM_ID=10.0.1.9:4000", "eth1 10.0.1.5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24", "NCCL_COMM_ID=10.7.1.9:4000", ""},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24; eth1 2001:db8:1::5/64", "NCCL_COMM_ID=[2001:db8:1::9]:4000",
-     "eth1 2001:db8:1::5"},
-    {"lo 127.0.0.1/8; eth0 10.0.0.5/24", "NCCL_COMM_ID=", ""},
-};
-
-TEST(InterfaceOrderTest, BootstrapAsTheRealOne) {
-  for (const Row& row : kConfirmed) {
-    const InterfaceOrder got = ChooseBootstrap(MakeNode(row.interfaces), kV228, MakeEnvironment(row.environment));
-    EXPECT_EQ(Show(got), row.bootstrap) << row.interfaces << " | " << row.environment;
-    EXPECT_FALSE(got.reason.empty()) << row.interfaces;
-    EXPECT_EQ(got.step == InterfaceStep::kNone, got.interfaces.empty()) << row.interfaces;
+std::vector<Row> ReadRows() {
+  std::ifstream file("tests/nccl/interface_vectors.txt");
+  std::vector<Row> out;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line.starts_with('#')) continue;
+    std::array<std::string, 4> columns;
+    std::string_view rest = line;
+    for (std::string& column : columns) {
+      const std::size_t end = rest.find('|');
+      column = std::string(base::Trim(rest.substr(0, end)));
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+    EXPECT_FALSE(columns[3].empty()) << line;
+    out.push_back({columns[0], columns[1], columns[2], columns[3] == "nothing" ? "" : columns[3]});
   }
+  return out;
 }
 
-TEST(InterfaceOrderTest, BeforeVersion228) {
-  const Row rows[] = {
-      {"lo 127.0.0.1/8; eth0 NOCARRIER 10.0.0.5/24; eth1 10.0.1.5/24", "", "eth0 10.0.0.5"},
-      {"lo 127.0.0.1/8; ib0 DOWN 10.9.0.5/24; eth1 10.0.1.5/24", "", "ib0 10.9.0.5"},
-      {"lo 127.0.0.1/8; virbr0 192.168.122.1/24; eth0 10.0.0.5/24", "", "virbr0 192.168.122.1"},
-      {"lo 127.0.0.1/8; docker0 172.17.0.1/16; virbr0 NOCARRIER 192.168.122.1/24", "", "virbr0 192.168.122.1"},
-      {"lo 127.0.0.1/8; eth0 DOWN 10.0.0.5/24", "NCCL_SOCKET_IFNAME==eth0", "eth0 10.0.0.5"},
-  };
+// "all", "from A", "until B", "only A-B", "not A-B".
+bool HoldsFor(std::string_view releases, NcclVersion version) {
+  if (releases == "all") return true;
+  const std::size_t blank = releases.find(' ');
+  const std::string_view word = releases.substr(0, blank);
+  const std::string_view range = releases.substr(blank + 1);
+  const std::size_t dash = range.find('-');
+  const auto first = ParseNcclVersion(range.substr(0, dash));
+  const auto last = ParseNcclVersion(range.substr(dash == std::string_view::npos ? 0 : dash + 1));
+  EXPECT_TRUE(first.ok() && last.ok() && blank != std::string_view::npos) << releases;
+  if (word == "from") return version >= *first;
+  if (word == "until") return version <= *last;
+  EXPECT_TRUE(word == "only" || word == "not") << releases;
+  return (version >= *first && version <= *last) == (word == "only");
+}
+
+TEST(InterfaceOrderTest, BootstrapAsTheRealOne) {
+  constexpr NcclVersion kReleases[] = {{2, 18, 6}, {2, 21, 5}, {2, 25, 1}, kV227,      kV228,
+                                       {2, 29, 2}, {2, 29, 7}, {2, 30, 3}, {2, 30, 7}, {2, 32, 3}};
+  const std::vector<Row> rows = ReadRows();
+  EXPECT_GE(rows.size(), 75u);
   for (const Row& row : rows) {
-    const auto environment = MakeEnvironment(row.environment);
-    EXPECT_EQ(Show(ChooseBootstrap(MakeNode(row.interfaces), kV227, environment)), row.bootstrap) << row.interfaces;
+    for (const NcclVersion& version : kReleases) {
+      if (!HoldsFor(row.releases, version)) continue;
+      const auto got = ChooseBootstrap(MakeNode(row.interfaces), version, MakeEnvironment(row.environment));
+      const std::string what = version.ToString() + " | " + row.interfaces + " | " + row.environment;
+      EXPECT_EQ(Show(got), row.bootstrap) << what;
+      EXPECT_FALSE(got.reason.empty()) << what;
+      EXPECT_EQ(got.step == InterfaceStep::kNone, got.interfaces.empty()) << what;
+    }
   }
 }
 
