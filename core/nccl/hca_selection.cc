@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <limits>
+#include <numeric>
 
+#include "base/parse_number.h"
 #include "core/nccl/interface_order.h"
 #include "core/nccl/name_list.h"
 #include "core/nccl/nccl_integer.h"
@@ -36,6 +39,25 @@ PortVerdict Judge(const facts::Hca& hca, const facts::IbPort& port, const NameLi
   const bool ib = port.link_layer == facts::LinkLayer::kInfiniBand;
   if (!ib && port.link_layer != facts::LinkLayer::kEthernet) return PortVerdict::kOtherLinkLayer;
   return list.Matches(hca.name, port.number) ? PortVerdict::kTaken : PortVerdict::kNotInList;
+}
+
+// uverbs10 comes after uverbs9; a device without one last.
+unsigned UverbsNumber(const facts::Hca& hca) {
+  constexpr std::string_view kPrefix = "uverbs";
+  constexpr unsigned kNone = std::numeric_limits<unsigned>::max();
+  if (!hca.uverbs || !hca.uverbs->starts_with(kPrefix)) return kNone;
+  return base::ParseInteger<unsigned>(std::string_view(*hca.uverbs).substr(kPrefix.size())).value_or(kNone);
+}
+
+// The HCAs in the order in which NCCL opens them: as the kernel registered them, which their uverbs nodes are numbered
+// by. From 2.29.7 on it sorts by PCI address what it has opened by then.
+std::vector<std::size_t> OpeningOrder(const facts::Node& node) {
+  std::vector<std::size_t> out(node.hcas.size());
+  std::iota(out.begin(), out.end(), std::size_t{0});
+  std::stable_sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) {
+    return UverbsNumber(node.hcas[a]) < UverbsNumber(node.hcas[b]);
+  });
+  return out;
 }
 
 }  // namespace
@@ -71,12 +93,19 @@ HcaSelection SelectHcas(const facts::Node& node, NcclVersion version, const Envi
   HcaSelection out;
   out.transport_off = WhyTransportIsOff(node, version, environment);
   const NameList list = ParseHcaList(GetVariable(environment, "NCCL_IB_HCA").value_or(""), version);
-  std::size_t taken = 0;
+  std::vector<std::size_t> first;  // of each HCA's ports in out.ports
   for (const facts::Hca& hca : node.hcas) {
+    first.push_back(out.ports.size());
     for (const facts::IbPort& port : hca.ports) {
-      PortVerdict verdict = out.transport_off.empty() ? Judge(hca, port, list) : PortVerdict::kTransportOff;
-      if (verdict == PortVerdict::kTaken && ++taken > kMostPorts) verdict = PortVerdict::kTooMany;
+      const auto verdict = out.transport_off.empty() ? Judge(hca, port, list) : PortVerdict::kTransportOff;
       out.ports.push_back({.hca = hca.name, .port = port.number, .verdict = verdict});
+    }
+  }
+  std::size_t taken = 0;
+  for (const std::size_t hca : OpeningOrder(node)) {
+    for (std::size_t i = 0; i < node.hcas[hca].ports.size(); ++i) {
+      PortVerdict& verdict = out.ports[first[hca] + i].verdict;
+      if (verdict == PortVerdict::kTaken && ++taken > kMostPorts) verdict = PortVerdict::kTooMany;
     }
   }
   return out;

@@ -42,8 +42,9 @@ struct HcaSelection {
 std::string_view Explain(PortVerdict verdict);
 
 // Reads NCCL_IB_DISABLE, NCCL_NET and NCCL_IB_HCA, and the variables of OrderInterfaces, without which the transport
-// does not start. A device whose uverbs node was not looked at counts as openable. A net plugin is not considered. Up
-// to 2.29.6 NCCL's own order, and so the choice among more than 32 ports, is that of the kernel.
+// does not start. A device whose uverbs node was not looked at counts as openable. A net plugin is not considered. Of
+// more than 32 ports NCCL takes the first in the order in which the kernel registered their devices, which is that of
+// the uverbs nodes; the order by PCI address (2.29.7) comes after that.
 HcaSelection SelectHcas(const facts::Node& node, NcclVersion version, const Environment& environment);
 
 }  // namespace nccl_tune::nccl

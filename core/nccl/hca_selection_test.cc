@@ -3,8 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
+
+#include "base/parse_number.h"
 
 namespace nccl_tune::nccl {
 namespace {
@@ -47,26 +53,68 @@ std::string Taken(const HcaSelection& selection) {
   return out;
 }
 
-TEST(HcaSelectionTest, FollowsTheList) {
-  const struct {
-    const char* value;
-    const char* taken;
-  } rows[] = {
-      {"", "mlx5_0:1 mlx5_2:1 mlx5_20:1 mlx5_bond_0:1"},
-      {"mlx5_2", "mlx5_2:1 mlx5_20:1"},
-      {"=mlx5_2", "mlx5_2:1"},
-      {"^=mlx5_0,^=mlx5_2", "mlx5_2:1 mlx5_20:1 mlx5_bond_0:1"},
-      {"=mlx5_bond_0:1,mlx5_0:1", "mlx5_0:1 mlx5_bond_0:1"},
-      {"=mlx5_0:2", ""},
-      {"^", ""},
-  };
-  for (const auto& row : rows) {
-    const HcaSelection got = SelectHcas(MakeNode(), kV228, {{"NCCL_IB_HCA", row.value}});
-    EXPECT_EQ(Taken(got), row.taken) << row.value;
-    EXPECT_EQ(got.ports.size(), 4u);
-    EXPECT_TRUE(got.transport_off.empty());
+// A row of tests/nccl/port_vectors.txt, which says what its columns hold.
+struct Row {
+  std::string releases;
+  Environment environment;
+  std::string taken;
+};
+
+Environment MakeEnvironment(std::string_view text) {
+  constexpr std::string_view kAnd = " & ";
+  Environment out;
+  while (!text.empty()) {
+    const std::size_t end = text.find(kAnd);
+    const std::string_view one = text.substr(0, end);
+    const std::size_t equals = one.find('=');
+    std::string_view value = one.substr(equals + 1);
+    if (value.size() > 1 && value.starts_with('"') && value.ends_with('"')) value = value.substr(1, value.size() - 2);
+    out[std::string(one.substr(0, equals))] = std::string(value);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + kAnd.size());
   }
-  EXPECT_EQ(SelectHcas(MakeNode(), kV228, {}).Taken().size(), 4u);
+  return out;
+}
+
+std::vector<Row> ReadRows() {
+  std::ifstream file("tests/nccl/port_vectors.txt");
+  std::vector<Row> out;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line.starts_with('#')) continue;
+    const std::string_view text = line;
+    const std::size_t first = text.find('|');
+    const std::size_t second = text.find('|', first + 1);
+    EXPECT_NE(second, std::string_view::npos) << line;
+    std::string taken;
+    std::istringstream names{std::string(base::Trim(text.substr(second + 1)))};
+    for (std::string name; names >> name && name != "nothing";) taken += (taken.empty() ? "" : " ") + name + ":1";
+    out.push_back({.releases = std::string(base::Trim(text.substr(0, first))),
+                   .environment = MakeEnvironment(base::Trim(text.substr(first + 1, second - first - 1))),
+                   .taken = taken});
+  }
+  return out;
+}
+
+// "all", "from A", "until B".
+bool HoldsFor(std::string_view releases, NcclVersion version) {
+  if (releases == "all") return true;
+  const bool from = releases.starts_with("from ");
+  EXPECT_TRUE(from || releases.starts_with("until ")) << releases;
+  const auto bound = ParseNcclVersion(releases.substr(releases.find(' ') + 1));
+  EXPECT_TRUE(bound.ok()) << releases;
+  return bound.ok() && (from ? version >= *bound : version <= *bound);
+}
+
+TEST(HcaSelectionTest, AsTheRealOne) {
+  const std::vector<Row> rows = ReadRows();
+  EXPECT_GE(rows.size(), 50u);
+  for (const Row& row : rows) {
+    for (const NcclVersion& version : {NcclVersion{2, 18, 6}, kV228, NcclVersion{2, 30, 7}, NcclVersion{2, 32, 3}}) {
+      if (!HoldsFor(row.releases, version)) continue;
+      const HcaSelection got = SelectHcas(MakeNode(), version, row.environment);
+      EXPECT_EQ(Taken(got), row.taken) << version.ToString() << " " << testing::PrintToString(row.environment);
+      EXPECT_EQ(got.ports.size(), 4u);
+    }
+  }
 }
 
 TEST(HcaSelectionTest, SaysWhatIsWrongWithAPort) {
@@ -139,6 +187,27 @@ TEST(HcaSelectionTest, AtMostThirtyTwo) {
   EXPECT_EQ(got.Taken().size(), 32u);
   EXPECT_EQ(got.ports[32].verdict, PortVerdict::kTaken);
   EXPECT_EQ(got.ports[33].verdict, PortVerdict::kTooMany);
+}
+
+TEST(HcaSelectionTest, OfMoreThanThirtyTwoTheFirstInItsOrder) {
+  // The bond has the lowest PCI address, and was registered last.
+  facts::Node node = MakeNode();
+  node.hcas = {MakeHca("mlx5_bond_0")};
+  node.hcas[0].uverbs = "uverbs32";
+  for (int i = 0; i < 32; ++i) {
+    node.hcas.push_back(MakeHca("mlx5_" + std::to_string(i)));
+    node.hcas.back().uverbs = "uverbs" + std::to_string(i);
+  }
+  for (const NcclVersion& version : {NcclVersion{2, 18, 6}, kV228, NcclVersion{2, 29, 7}, NcclVersion{2, 32, 3}}) {
+    const HcaSelection got = SelectHcas(node, version, {});
+    EXPECT_EQ(got.Taken().size(), 32u) << version.ToString();
+    EXPECT_EQ(got.ports[0].verdict, PortVerdict::kTooMany) << version.ToString();
+  }
+  // Without a number it is the last one too, whatever stands there.
+  for (const char* odd : {"", "uverbs", "uverbsx", "uverbs-1", "issm0"}) {
+    node.hcas[0].uverbs = odd;
+    EXPECT_EQ(SelectHcas(node, kV228, {}).ports[0].verdict, PortVerdict::kTooMany) << odd;
+  }
 }
 
 TEST(HcaSelectionTest, SeveralPortsAndExplanations) {
