@@ -81,6 +81,7 @@ class HostListParser {
 
   Result<HostList> Parse() {
     HostList out;
+    out.text_ = rest_;
     while (true) {
       NCCL_TUNE_ASSIGN_OR_RETURN(pattern, TakeEntry());
       out.patterns_.push_back(std::move(pattern));

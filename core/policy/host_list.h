@@ -28,6 +28,7 @@ struct HostRange {
 class HostList {
  public:
   bool Contains(std::string_view host) const;
+  const std::string& text() const { return text_; }  // as it was written
   bool operator==(const HostList&) const = default;
 
  private:
@@ -38,6 +39,7 @@ class HostList {
 
   static bool Matches(const Pattern& pattern, std::size_t part, std::string_view rest);
 
+  std::string text_;
   std::vector<Pattern> patterns_;
 };
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "site/document.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace nccl_tune::site {
+namespace {
+
+using base::Code;
+using base::Error;
+using base::Result;
+using base::Status;
+
+constexpr int kMostKeyParts = 16;
+
+std::string Where(std::string_view file, int line) { return std::string(file) + ":" + std::to_string(line); }
+
+int LineAt(std::string_view text, std::size_t at) {
+  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+std::string_view LineOf(std::string_view text, std::size_t number) {
+  for (; number > 1; --number) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  return text.substr(0, text.find('\n'));
+}
+
+Status CheckText(std::string_view text, std::string_view file) {
+  if (text.size() > kLargestPolicy) {
+    return Error{.code = Code::kInvalidInput,
+                 .what = "file too large",
+                 .where = std::string(file),
+                 .seen = std::to_string(text.size()) + " bytes",
+                 .expected = "at most 1 MiB"};
+  }
+  const auto is_control = [](char c) {
+    return (c >= 0 && c < 0x20 && c != '\n' && c != '\r' && c != '\t') || c == 0x7f;
+  };
+  const auto control = std::find_if(text.begin(), text.end(), is_control);
+  if (control == text.end()) return base::Ok();
+  return Error{.code = Code::kInvalidInput,
+               .what = "not a text file: a control character",
+               .where = Where(file, LineAt(text, static_cast<std::size_t>(control - text.begin()))),
+               .seen = std::string(1, *control),
+               .expected = "TOML in UTF-8"};
+}
+
+// Walks over the text as far as it is needed to know what is a key: the library has no limit on the parts of a dotted
+// key, each of which is a table in a table, and taking those down recurses.
+class KeyDepth {
+ public:
+  explicit KeyDepth(std::string_view text) : text_(text) {}
+
+  // Where a key has too many parts, or the end of the text.
+  std::size_t FindTooDeep() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '#') {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else if (c == '"' || c == '\'') {
+        SkipQuoted(c);
+      } else {
+        if (c == '.' && ++dots_ >= kMostKeyParts) return at_;
+        if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) dots_ = 0;
+        ++at_;
+      }
+    }
+    return text_.size();
+  }
+
+ private:
+  void SkipQuoted(char quote) {
+    const std::string three(3, quote);
+    const std::string_view end =
+        text_.substr(at_, 3) == three ? std::string_view(three) : std::string_view(three).substr(2);
+    at_ += end.size();
+    while (at_ < text_.size() && text_.substr(at_, end.size()) != end) {
+      if (end.size() == 1 && text_[at_] == '\n') return;  // never closed: the parser will say so
+      at_ += quote == '"' && text_[at_] == '\\' ? 2 : 1;
+    }
+    at_ = std::min(at_ + end.size(), text_.size());
+    // A text in three quotes may end with one or two of its own.
+    for (int more = 0; end.size() == 3 && more < 2 && at_ < text_.size() && text_[at_] == quote; ++more) ++at_;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int dots_ = 0;
+};
+
+int LineOf(const toml::source_region& source) { return static_cast<int>(source.begin.line); }
+
+Value Convert(const toml::node& node);
+
+Value ConvertTable(const toml::table& table) {
+  Value out;
+  for (const auto& [key, node] : table) {
+    out.members.push_back({.key = std::string(key.str()), .line = LineOf(key.source()), .value = Convert(node)});
+  }
+  const auto by_line = [](const Member& a, const Member& b) { return a.line < b.line; };
+  std::stable_sort(out.members.begin(), out.members.end(), by_line);
+  return out;
+}
+
+Value ConvertPlain(const toml::node& node) {
+  Value out;
+  out.kind = Value::Kind::kDate;
+  if (const auto* text = node.as_string()) {
+    out.kind = Value::Kind::kText;
+    out.text = text->get();
+  } else if (const auto* integer = node.as_integer()) {
+    out.kind = Value::Kind::kInteger;
+    out.integer = integer->get();
+  } else if (const auto* decimal = node.as_floating_point()) {
+    out.kind = Value::Kind::kDecimal;
+    out.decimal = decimal->get();
+  } else if (node.is_boolean()) {
+    out.kind = Value::Kind::kBoolean;
+  }
+  return out;
+}
+
+Value Convert(const toml::node& node) {
+  Value out;
+  if (const auto* table = node.as_table()) {
+    out = ConvertTable(*table);
+  } else if (const auto* list = node.as_array()) {
+    out.kind = Value::Kind::kList;
+    for (const toml::node& item : *list) out.items.push_back(Convert(item));
+  } else {
+    out = ConvertPlain(node);
+  }
+  out.line = LineOf(node.source());
+  return out;
+}
+
+}  // namespace
+
+std::string_view ToText(Value::Kind kind) {
+  switch (kind) {
+    case Value::Kind::kText:
+      return "a text";
+    case Value::Kind::kInteger:
+      return "a whole number";
+    case Value::Kind::kDecimal:
+      return "a decimal fraction";
+    case Value::Kind::kBoolean:
+      return "a boolean";
+    case Value::Kind::kDate:
+      return "a date or time";
+    case Value::Kind::kList:
+      return "a list";
+    case Value::Kind::kTable:
+      return "a table";
+  }
+  return "";
+}
+
+Result<Value> ParseDocument(std::string_view text, std::string_view file) {
+  NCCL_TUNE_RETURN_IF_ERROR(CheckText(text, file));
+  const std::size_t deep = KeyDepth(text).FindTooDeep();
+  if (deep != text.size()) {
+    return Error{.code = Code::kInvalidInput,
+                 .what = "key of too many parts",
+                 .where = Where(file, LineAt(text, deep)),
+                 .seen = std::string(LineOf(text, static_cast<std::size_t>(LineAt(text, deep)))),
+                 .expected = "at most " + std::to_string(kMostKeyParts) + ", with dots between"};
+  }
+  const toml::parse_result parsed = toml::parse(text);
+  if (!parsed) {
+    const auto line = parsed.error().source().begin.line;
+    return Error{.code = Code::kInvalidInput,
+                 .what = "not TOML: " + base::Printable(parsed.error().description()),
+                 .where = Where(file, static_cast<int>(line)),
+                 .seen = std::string(LineOf(text, line))};
+  }
+  return ConvertTable(parsed.table());
+}
+
+}  // namespace nccl_tune::site

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "site/read_settings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/nearest.h"
+#include "core/nccl/check_value.h"
+#include "core/nccl/variables.h"
+#include "core/policy/glob.h"
+
+namespace nccl_tune::site {
+namespace {
+
+using policy::GidIndexRule;
+using policy::SiteMode;
+using policy::SitePolicy;
+using policy::Stated;
+using policy::Variables;
+
+constexpr std::size_t kLongestValue = 1023;  // NCCL cuts longer ones of a conf file
+constexpr std::size_t kLongestName = 64;
+
+std::vector<std::string_view> KnownNames() {
+  std::vector<std::string_view> out;
+  for (const auto& variable : nccl::AllVariables()) out.push_back(variable.name);
+  return out;
+}
+
+std::string DidYouMean(std::string_view name) {
+  const auto known = KnownNames();
+  const std::string_view nearest = base::Nearest(name, known);
+  return nearest.empty() ? "" : "Did you mean " + std::string(nearest) + "?";
+}
+
+// Whether a variable of this name may stand in a policy; else a problem.
+bool CheckVariableName(const Entry& entry, std::string_view name, Problems* problems) {
+  if (nccl::Lookup(name) != nullptr) return true;
+  const auto add = [&](const char* what, std::string expected) {
+    problems->Add(entry, WrongValue(what, std::string(name), std::move(expected), DidYouMean(name)));
+    return false;
+  };
+  if (name.starts_with("NCCL_TUNE")) return add("a variable of ours, which a policy cannot set", "another NCCL_ name");
+  constexpr std::string_view kLegal = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  const bool legal =
+      name.size() > 5 && name.size() <= kLongestName && name.find_first_not_of(kLegal) == std::string_view::npos;
+  if (!name.starts_with("NCCL_") || !legal) {
+    return add("not a variable that a policy can set", "NCCL_ and capitals, or one of docs/site-policy.md");
+  }
+  const std::string hint = DidYouMean(name);
+  problems->Note(entry, "not a variable that we know, so its value is not checked" + (hint.empty() ? "" : "; " + hint));
+  return true;
+}
+
+bool CheckUnknownValue(const Entry& entry, const std::string& value, Problems* problems) {
+  const bool control =
+      std::any_of(value.begin(), value.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
+  if (value.empty()) {
+    problems->Add(entry, WrongValue("empty value", value, "", "Leave the line out instead."));
+  } else if (control) {
+    problems->Add(entry, WrongValue("a line end or other control character in the value", value, ""));
+  }
+  return !value.empty() && !control;
+}
+
+// The value as the environment would hold it.
+std::optional<std::string> TakeValue(const Entry& entry, Problems* problems) {
+  if (entry.value->kind == Value::Kind::kInteger) return std::to_string(entry.value->integer);
+  if (entry.value->kind == Value::Kind::kText) return entry.value->text;
+  problems->Add(entry, WrongValue("wrong type", Show(*entry.value), "a text in quotes, or a whole number"));
+  return std::nullopt;
+}
+
+void ReadVariable(const Entry& entry, const std::string& name, Variables* out, Problems* problems) {
+  if (!CheckVariableName(entry, name, problems)) return;
+  const auto value = TakeValue(entry, problems);
+  if (!value) return;
+  if (value->size() > kLongestValue) {
+    return problems->Add(entry, WrongValue("value of " + std::to_string(value->size()) + " bytes", *value,
+                                           "at most " + std::to_string(kLongestValue)));
+  }
+  if (nccl::Lookup(name) == nullptr) {
+    if (!CheckUnknownValue(entry, *value, problems)) return;
+  } else if (const auto checked = nccl::CheckValue(name, *value); !checked.ok()) {
+    return problems->Add(entry, checked.error());
+  }
+  (*out)[name] = {.value = *value, .origin = entry.origin()};
+}
+
+void ReadVariableTable(const Entry& entry, Variables* out, Problems* problems) {
+  if (!TakeTable(entry, problems)) return;
+  for (const Member& member : entry.value->members) ReadVariable(entry.Under(member), member.key, out, problems);
+}
+
+// One of a few words; `words` and `values` run side by side.
+template <typename T>
+void ReadWord(const Entry& entry, std::span<const T> values, std::optional<Stated<T>>* out, Problems* problems) {
+  const std::string* text = TakeText(entry, problems);
+  if (text == nullptr) return;
+  std::vector<std::string_view> words;
+  std::string expected;
+  for (const T value : values) {
+    if (policy::ToText(value) == *text) {
+      *out = {.value = value, .origin = entry.origin()};
+      return;
+    }
+    words.push_back(policy::ToText(value));
+    expected += (expected.empty() ? "" : ", ") + std::string(words.back());
+  }
+  const std::string_view nearest = base::Nearest(*text, words);
+  problems->Add(entry, WrongValue("no such value", *text, expected,
+                                  nearest.empty() ? "" : "Did you mean " + std::string(nearest) + "?"));
+}
+
+void ReadClass(const Entry& entry, int high, const char* hint, std::optional<Stated<int>>* out, Problems* problems) {
+  const auto number = TakeInteger(entry, problems);
+  if (!number) return;
+  if (*number < 0 || *number > high) {
+    return problems->Add(
+        entry, WrongValue("number out of range", std::to_string(*number), "0 to " + std::to_string(high), hint));
+  }
+  *out = {.value = static_cast<int>(*number), .origin = entry.origin()};
+}
+
+constexpr int kHighestClass = 255;
+constexpr int kHighestLevel = 15;
+constexpr const char* kClassHint = "It is DSCP x 4, so DSCP 26 is 104 or 106";
+
+constexpr Key<SitePolicy> kTrafficClass[] = {
+    {"tc", [](const Entry& e, SitePolicy* out, Problems* p) { ReadClass(e, kHighestClass, kClassHint, &out->tc, p); }},
+    {"sl", [](const Entry& e, SitePolicy* out, Problems* p) { ReadClass(e, kHighestLevel, "", &out->sl, p); }},
+    {"fifo_tc",
+     [](const Entry& e, SitePolicy* out, Problems* p) { ReadClass(e, kHighestClass, kClassHint, &out->fifo_tc, p); }},
+};
+
+bool MatchesSomeName(std::string_view glob) {
+  // Not every NCCL_ variable is in our table, so a pattern may well be about others of them.
+  if (glob.starts_with("NCCL_") || policy::MatchesGlob(glob, "NCCL_")) return true;
+  const auto names = KnownNames();
+  return std::any_of(names.begin(), names.end(), [&](auto name) { return policy::MatchesGlob(glob, name); });
+}
+
+std::vector<Stated<std::string>> ReadGlobs(const Entry& list, Problems* problems) {
+  std::vector<Stated<std::string>> out;
+  for (const Entry& entry : TakeList(list, problems)) {
+    const std::string* text = TakeText(entry, problems);
+    if (text == nullptr) continue;
+    const auto checked = policy::CheckGlob(*text);
+    if (!checked.ok()) {
+      problems->Add(entry, checked.error());
+    } else if (!MatchesSomeName(*text)) {
+      problems->Add(entry, WrongValue("matches no variable that can be set", *text,
+                                      "a name such as NCCL_IB_TC or a pattern such as NCCL_*", DidYouMean(*text)));
+    } else {
+      out.push_back({.value = *text, .origin = entry.origin()});
+    }
+  }
+  return out;
+}
+
+constexpr Key<SitePolicy> kVariables[] = {
+    {"allow", [](const Entry& e, SitePolicy* out, Problems* p) { out->allow = ReadGlobs(e, p); }},
+    {"deny", [](const Entry& e, SitePolicy* out, Problems* p) { out->deny = ReadGlobs(e, p); }},
+};
+
+Entry At(const policy::Origin& origin) { return {.value = nullptr, .key = origin.key, .line = origin.line}; }
+
+// A fixed value beside a key of its own that decides the same variable.
+template <typename T>
+void CheckTwice(const Variables& set, std::string_view name, const std::optional<T>& key, Problems* problems) {
+  const auto found = set.find(name);
+  if (found == set.end() || !key) return;
+  problems->Add(At(found->second.origin),
+                WrongValue("given twice", found->second.value,
+                           "this or " + key->origin.key + " of line " + std::to_string(key->origin.line)));
+}
+
+void CheckAllowed(const Variables& variables, const SitePolicy& whole, Problems* problems) {
+  for (const auto& [name, stated] : variables) {
+    if (policy::MaySet(whole, name)) continue;
+    problems->Add(At(stated.origin), WrongValue("set here and not let through by variables.allow and variables.deny",
+                                                name, "one that they let through"));
+  }
+}
+
+template <std::size_t n>
+std::vector<std::string> NamesOf(const Key<SitePolicy> (&keys)[n]) {
+  std::vector<std::string> out;
+  for (const auto& key : keys) out.emplace_back(key.name);
+  return out;
+}
+
+}  // namespace
+
+void ReadMode(const Entry& entry, SitePolicy* out, Problems* problems) {
+  constexpr SiteMode kModes[] = {SiteMode::kOff, SiteMode::kAuto, SiteMode::kExplain, SiteMode::kDryRun};
+  ReadWord<SiteMode>(entry, kModes, &out->mode, problems);
+}
+
+void ReadGidIndex(const Entry& entry, SitePolicy* out, Problems* problems) {
+  constexpr GidIndexRule kRules[] = {GidIndexRule::kPin, GidIndexRule::kAuto};
+  ReadWord<GidIndexRule>(entry, kRules, &out->gid_index, problems);
+}
+
+void ReadTrafficClass(const Entry& entry, SitePolicy* out, Problems* problems) {
+  ReadTable<SitePolicy>(entry, kTrafficClass, out, problems);
+}
+
+void ReadVariables(const Entry& entry, SitePolicy* out, Problems* problems) {
+  ReadTable<SitePolicy>(entry, kVariables, out, problems);
+}
+
+void ReadSet(const Entry& entry, SitePolicy* out, Problems* problems) { ReadVariableTable(entry, &out->set, problems); }
+
+void ReadProfiles(const Entry& entry, SitePolicy* out, Problems* problems) {
+  if (!TakeTable(entry, problems)) return;
+  constexpr std::string_view kLegal = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  for (const Member& member : entry.value->members) {
+    const Entry profile = entry.Under(member);
+    const bool legal = !member.key.empty() && member.key.size() <= kLongestName &&
+                       member.key.find_first_not_of(kLegal) == std::string::npos;
+    if (!legal) {
+      problems->Add(profile, WrongValue("not a name that profile=NAME can give", member.key,
+                                        "at most 64 letters, digits, _ - and ."));
+      continue;
+    }
+    ReadVariableTable(profile, &out->profiles[member.key], problems);
+  }
+}
+
+void CheckTogether(const SitePolicy& block, const SitePolicy& whole, Problems* problems) {
+  CheckTwice(block.set, "NCCL_IB_TC", block.tc, problems);
+  CheckTwice(block.set, "NCCL_IB_SL", block.sl, problems);
+  CheckTwice(block.set, "NCCL_IB_FIFO_TC", block.fifo_tc, problems);
+  CheckTwice(block.set, "NCCL_SOCKET_IFNAME", block.bootstrap, problems);
+  CheckTwice(block.set, "NCCL_IB_GID_INDEX", block.gid_index, problems);
+  CheckAllowed(block.set, whole, problems);
+  for (const auto& [name, variables] : block.profiles) CheckAllowed(variables, whole, problems);
+}
+
+std::vector<std::string> TrafficClassKeys() { return NamesOf(kTrafficClass); }
+std::vector<std::string> VariablesKeys() { return NamesOf(kVariables); }
+
+}  // namespace nccl_tune::site
