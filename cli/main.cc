@@ -12,6 +12,7 @@
 #include "base/environment.h"
 #include "base/result.h"
 #include "base/version.h"
+#include "cli/check_policy.h"
 #include "cli/machine.h"
 #include "cli/options.h"
 #include "core/env/plan.h"
@@ -98,9 +99,19 @@ int Report(const base::Error& error, int status) {
   return status;
 }
 
+int CheckSitePolicy(const std::string& file) {
+  const auto text = hw::ReadUserFile(file, kPolicyLimit);
+  if (!text.ok()) return Report(text.error(), kFailed);
+  const auto checked = CheckPolicyText(*text, file);
+  std::cout << checked.summary;
+  std::cerr << checked.faults;
+  return checked.ok ? 0 : kUsage;
+}
+
 int Run(const std::vector<std::string>& words) {
   const auto options = ParseOptions(words);
   if (!options.ok()) return Report(options.error(), kUsage);
+  int status = 0;
   if (options->command == Command::kHelp) {
     std::cout << HelpText();
   } else if (options->command == Command::kVersion) {
@@ -108,6 +119,8 @@ int Run(const std::vector<std::string>& words) {
   } else if (options->command == Command::kCapture) {
     const auto done = Capture(*options);
     if (!done.ok()) return Report(done.error(), kFailed);
+  } else if (options->command == Command::kCheckPolicy) {
+    status = CheckSitePolicy(options->policy);
   } else {
     const auto text = Render(*options);
     if (!text.ok()) return Report(text.error(), kFailed);
@@ -117,7 +130,7 @@ int Run(const std::vector<std::string>& words) {
   if (std::cout.fail()) {
     return Report({.code = base::Code::kUnreadable, .what = "cannot write to standard output"}, kFailed);
   }
-  return 0;
+  return status;
 }
 
 }  // namespace

@@ -19,12 +19,14 @@ struct CommandName {
   Command command;
   std::string_view formats;  // first: the default
 };
-constexpr std::array<CommandName, 4> kCommands = {{
+constexpr std::array<CommandName, 5> kCommands = {{
     {"facts", Command::kFacts, "text|json"},
     {"env", Command::kEnv, "shell|json|conf"},
     {"explain", Command::kExplain, "text|json"},
     {"capture", Command::kCapture, ""},
+    {"check-policy", Command::kCheckPolicy, ""},
 }};
+constexpr std::string_view kCommandList = "facts, env, explain, capture or check-policy";
 
 struct FormatName {
   std::string_view name;
@@ -108,6 +110,22 @@ Status Apply(const std::string& name, std::string value, const CommandName& comm
   return base::Ok();
 }
 
+// A word that is no option: the file of a command that takes one.
+Status TakeFile(const std::string& word, const CommandName& command, Options* out) {
+  const bool checks = command.command == Command::kCheckPolicy;
+  const std::string name(command.name);
+  std::string* file = checks ? &out->policy : &out->output;
+  if (!(checks || command.command == Command::kCapture) || !file->empty()) {
+    return Invalid("unexpected word after " + name, word, checks ? "one file" : "only options");
+  }
+  if (word.empty()) {
+    return Invalid(checks ? "check-policy of a file without a name" : "capture to a file without a name", "",
+                   name + " FILE");
+  }
+  *file = word;
+  return base::Ok();
+}
+
 Status ParseRest(Words* words, const CommandName& command, Options* out) {
   constexpr std::array<std::string_view, 4> kNames = {"--root", "--host", "--node-addr", "--format"};
   while (!words->Empty()) {
@@ -117,16 +135,15 @@ Status ParseRest(Words* words, const CommandName& command, Options* out) {
       return base::Ok();
     }
     if (!word.starts_with('-') || word == "-") {
-      if (command.command != Command::kCapture || !out->output.empty()) {
-        return Invalid("unexpected word after " + std::string(command.name), word, "only options");
-      }
-      if (word.empty()) return Invalid("capture to a file without a name", "", "capture FILE");
-      out->output = word;
+      NCCL_TUNE_RETURN_IF_ERROR(TakeFile(word, command, out));
       continue;
     }
     Option option = SplitOption(word);
     if (std::find(kNames.begin(), kNames.end(), option.name) == kNames.end()) {
       return Invalid("unknown option", option.name, "--root, --host, --node-addr, --format or --help");
+    }
+    if (command.command == Command::kCheckPolicy) {
+      return Invalid("option that check-policy does not take", option.name, "check-policy FILE");
     }
     if (!option.value) {
       if (words->Empty()) return Invalid(option.name + " without a value", "", option.name + " VALUE");
@@ -142,7 +159,7 @@ Status ParseRest(Words* words, const CommandName& command, Options* out) {
 Result<Options> ParseOptions(const std::vector<std::string>& list) {
   Words words(list);
   Options out;
-  if (words.Empty()) return Invalid("no command", "", "facts, env, explain or capture");
+  if (words.Empty()) return Invalid("no command", "", std::string(kCommandList));
   const std::string& first = words.Take();
   if (first == "--help" || first == "-h" || first == "help") return out;
   if (first == "--version") {
@@ -151,13 +168,15 @@ Result<Options> ParseOptions(const std::vector<std::string>& list) {
   }
   const auto found =
       std::find_if(kCommands.begin(), kCommands.end(), [&](const CommandName& c) { return c.name == first; });
-  if (found == kCommands.end()) return Invalid("unknown command", first, "facts, env, explain or capture");
+  if (found == kCommands.end()) return Invalid("unknown command", first, std::string(kCommandList));
   out.command = found->command;
   out.format = FindFormat(found->formats.substr(0, found->formats.find('|')));
   NCCL_TUNE_RETURN_IF_ERROR(ParseRest(&words, *found, &out));
   if (out.root && out.host) return Invalid("--root and --host together", *out.host, "one of them");
   if (out.command == Command::kCapture && out.output.empty())
     return Invalid("capture without a file", "", "capture FILE");
+  if (out.command == Command::kCheckPolicy && out.policy.empty())
+    return Invalid("check-policy without a file", "", "check-policy FILE");
   return out;
 }
 
@@ -168,6 +187,7 @@ std::string_view HelpText() {
          "  nccl-tune env [OPTIONS]           NAME=VALUE lines, nothing else\n"
          "  nccl-tune facts [OPTIONS]         what was found: RDMA ports, interfaces, GPUs, routes\n"
          "  nccl-tune capture FILE [OPTIONS]  this machine as one scrubbed text file (-: standard output)\n"
+         "  nccl-tune check-policy FILE       every fault of a site policy, or what it says\n"
          "\n"
          "Options\n"
          "  --root DIR        read a tree (DIR/sys, DIR/ip-addr.json, ...) instead of this machine\n"
@@ -177,7 +197,7 @@ std::string_view HelpText() {
          "  --help, --version\n"
          "\n"
          "On this machine, NCCL variables of your environment are kept and shown as yours.\n"
-         "Exit status: 0 done, 1 the machine could not be read, 2 wrong usage.\n";
+         "Exit status: 0 done, 1 not readable, 2 wrong usage or a policy with faults.\n";
 }
 
 }  // namespace nccl_tune::cli

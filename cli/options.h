@@ -14,7 +14,7 @@
 
 namespace nccl_tune::cli {
 
-enum class Command { kFacts, kEnv, kExplain, kCapture, kHelp, kVersion };
+enum class Command { kFacts, kEnv, kExplain, kCapture, kCheckPolicy, kHelp, kVersion };
 enum class Format { kText, kJson, kShell, kConf };
 
 struct Options {
@@ -25,6 +25,7 @@ struct Options {
   std::optional<facts::IpAddress> node_addr;  // --node-addr; absent also for an empty value: none known
   bool node_addr_given = false;
   std::string output;  // capture's FILE
+  std::string policy;  // check-policy's FILE
 };
 
 // `words` without the program's name. Every error names the word and what is valid.

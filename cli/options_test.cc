@@ -16,6 +16,9 @@ TEST(OptionsTest, CommandsAndTheirDefaults) {
   EXPECT_EQ(ParseOptions({"env"})->format, Format::kShell);
   EXPECT_EQ(ParseOptions({"explain"})->command, Command::kExplain);
   EXPECT_EQ(ParseOptions({"capture", "f"})->output, "f");
+  EXPECT_EQ(ParseOptions({"check-policy", "f"})->command, Command::kCheckPolicy);
+  EXPECT_EQ(ParseOptions({"check-policy", "f"})->policy, "f");
+  EXPECT_EQ(ParseOptions({"check-policy", "--help"})->command, Command::kHelp);
   EXPECT_EQ(ParseOptions({"--help"})->command, Command::kHelp);
   EXPECT_EQ(ParseOptions({"env", "--bad-but-too-late", "--help"}).ok(), false);
   EXPECT_EQ(ParseOptions({"env", "--help"})->command, Command::kHelp);
@@ -37,9 +40,9 @@ TEST(OptionsTest, BadInputNamesTheWordAndWhatIsValid) {
     Words words;
     std::string message;
   } kCases[] = {
-      {{}, "no command: got \"\", expected facts, env, explain or capture"},
-      {{"enviroment"}, "unknown command: got \"enviroment\", expected facts, env, explain or capture"},
-      {{""}, "unknown command: got \"\", expected facts, env, explain or capture"},
+      {{}, "no command: got \"\", expected facts, env, explain, capture or check-policy"},
+      {{"enviroment"}, "unknown command: got \"enviroment\", expected facts, env, explain, capture or check-policy"},
+      {{""}, "unknown command: got \"\", expected facts, env, explain, capture or check-policy"},
       {{"env", "--rot", "/"},
        "unknown option: got \"--rot\", expected --root, --host, --node-addr, --format or --help"},
       {{"env", "-r"}, "unknown option: got \"-r\", expected --root, --host, --node-addr, --format or --help"},
@@ -59,6 +62,16 @@ TEST(OptionsTest, BadInputNamesTheWordAndWhatIsValid) {
       {{"capture"}, "capture without a file: got \"\", expected capture FILE"},
       {{"capture", "a", "b"}, "unexpected word after capture: got \"b\", expected only options"},
       {{"capture", ""}, "capture to a file without a name: got \"\", expected capture FILE"},
+      {{"check-policy"}, "check-policy without a file: got \"\", expected check-policy FILE"},
+      {{"check-policy", ""}, "check-policy of a file without a name: got \"\", expected check-policy FILE"},
+      {{"check-policy", "a", "b"}, "unexpected word after check-policy: got \"b\", expected one file"},
+      {{"check-policy", "a", "--root", "/"},
+       "option that check-policy does not take: got \"--root\", expected check-policy FILE"},
+      {{"check-policy", "a", "--format=json"},
+       "option that check-policy does not take: got \"--format\", expected check-policy FILE"},
+      {{"check-policy", "a", "--strict"},
+       "unknown option: got \"--strict\", expected --root, --host, --node-addr, --format or --help"},
+      {{"env", "f"}, "unexpected word after env: got \"f\", expected only options"},
       {{"env", "--root", "/", "--host", "f"}, "--root and --host together: got \"f\", expected one of them"},
   };
   for (const auto& c : kCases) {

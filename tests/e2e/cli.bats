@@ -89,7 +89,7 @@ TP_SOCKET_IFNAME=ens11f1" ]
 
 @test "bad usage: exit status 2, the word and what is valid" {
   run -2 "$TUNE"
-  [[ $output == *"no command"*"expected facts, env, explain or capture"* ]]
+  [[ $output == *"no command"*"expected facts, env, explain, capture or check-policy"* ]]
   run -2 "$TUNE" tune
   [[ $output == *'unknown command: got "tune"'* ]]
   run -2 "$TUNE" env --hots x
@@ -144,4 +144,41 @@ TP_SOCKET_IFNAME=ens11f1" ]
   [ -e /dev/full ] || skip "no /dev/full"
   run -1 bash -c "'$TUNE' explain --host '$HOST' >/dev/full"
   [[ $output == *"cannot write to standard output"* ]]
+}
+
+@test "check-policy: a summary, or every fault and exit status 2" {
+  run -0 "$TUNE" check-policy "$CLONE/etc/nccl-tune.toml"
+  [ "$output" = "$CLONE/etc/nccl-tune.toml: no fault
+
+Everywhere
+  nothing" ]
+  local policy=$BATS_TEST_TMPDIR/policy.toml
+  printf 'mode = "auto"\n[[when]]\nnodes = "node[01-16]"\nmode = "off"\n' >"$policy"
+  run -0 "$TUNE" check-policy "$policy"
+  [[ $output == *"Where nodes node[01-16] (line 2)"* ]]
+  printf 'mod = "auto"\n[set]\nPATH = "/x"\n[devices]\nexclude = [{ subnet = "10.0.0.7/24" }]\n' >"$policy"
+  run -2 --separate-stderr "$TUNE" check-policy "$policy"
+  [ -z "$output" ]
+  [[ $stderr == *'policy.toml:1: unknown key: got "mod"'*"Did you mean mode?"* ]]
+  [[ $stderr == *'policy.toml:3: set.PATH: not a variable that a policy can set'* ]]
+  [[ $stderr == *'policy.toml:5: devices.exclude[1].subnet: an address of a host'*"expected 10.0.0.0/24"* ]]
+  [[ $stderr == *"3 faults; this policy would be ignored"* ]]
+}
+
+@test "check-policy of what is no policy" {
+  run -2 "$TUNE" check-policy
+  [[ $output == *"check-policy without a file"* ]]
+  run -1 "$TUNE" check-policy /nonexistent/policy.toml
+  [[ $output == *"/nonexistent/policy.toml: No such file"* ]]
+  run -1 "$TUNE" check-policy "$BATS_TEST_TMPDIR"
+  [[ $output == *"Is a directory"* ]]
+  run -1 "$TUNE" check-policy /dev/zero
+  [[ $output == *"longer than 1048576 bytes"* ]]
+  head -c 2000 /dev/urandom >"$BATS_TEST_TMPDIR/binary"
+  run -2 "$TUNE" check-policy "$BATS_TEST_TMPDIR/binary"
+  [[ $output == *"nccl-tune: "* ]]
+  run -2 "$TUNE" check-policy /etc/passwd
+  [[ $output == *"/etc/passwd:1: not TOML: "* ]]
+  run -0 "$TUNE" check-policy <(echo 'mode = "off"')
+  [[ $output == *"no fault"* ]]
 }
