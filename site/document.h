@@ -41,8 +41,8 @@ struct Member {
 std::string_view ToText(Value::Kind kind);
 
 // The table that is the whole text; `file` names it in errors ("FILE:LINE"). Fails, with the first fault, on text that
-// is not TOML, is longer than 1 MiB, holds control characters, has keys of more than 16 parts or values nested deeper
-// than 16.
+// is not TOML, is longer than 1 MiB, holds control characters, or others than ASCII outside quotes, has keys of more
+// than 16 parts or values nested deeper than 16.
 base::Result<Value> ParseDocument(std::string_view text, std::string_view file);
 
 }  // namespace nccl_tune::site

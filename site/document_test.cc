@@ -48,6 +48,7 @@ TEST(DocumentTest, ManyDotsThatAreNoKeyAreFine) {
   EXPECT_TRUE(ParseDocument(subnets + "] # a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s\n", "f").ok());
   EXPECT_TRUE(
       ParseDocument("a = \"\"\"x\"y.......................\\\"\"\"\"\"\"\nb = '''\n...............'''''\n", "f").ok());
+  EXPECT_TRUE(ParseDocument("a = \"caf\xc3\xa9\" # caf\xc3\xa9\n'\xca\x8b' = 1", "f").ok());
   EXPECT_TRUE(ParseDocument("a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p = 1", "f").ok());
 }
 
@@ -91,6 +92,17 @@ TEST(DocumentTest, BadTextSaysWhere) {
       {"a = \"\xff\xfe\"", "f:1: not TOML: "},
       {"<policy/>", "f:1: not TOML: "},
       {"{\"mode\": \"off\"}", "f:1: not TOML: "},
+      {"a = 1\n\xca\x8bwha",
+       "f:2: a character that is not ASCII, outside quotes: got \"\\xca\\x8bwha\", expected such characters in quotes "
+       "or "
+       "comments only"},
+      {"\xc2\xa0mode = 1", "f:1: a character that is not ASCII, outside quotes: got \""},
+      {"mode = \xe2\x80\x9coff\xe2\x80\x9d", "f:1: a character that is not ASCII, outside quotes: got \""},
+      {"[*a]", "f:1: not TOML: "},
+      {"[[*a]]", "f:1: not TOML: "},
+      {"[ = ]", "f:1: not TOML: "},
+      {"a.*b = 1", "f:1: not TOML: "},
+      {"a = {*b = 1}", "f:1: not TOML: "},
       {"[when\n", "f:1: not TOML: "},
       {"[[when]\n", "f:1: not TOML: "},
       {"= 1", "f:1: not TOML: "},
