@@ -33,7 +33,7 @@ std::map<std::uint32_t, Node> GroupByNode(const std::vector<Entry>& entries) {
 std::string Settings(const Entry& entry) {
   std::string text = entry.planned ? "plan:" : "no plan:";
   if (entry.settings.empty()) return text + " nothing set";
-  for (const auto& [name, value] : entry.settings) text += " " + name + "=" + base::Printable(value);
+  for (const auto& [name, value] : entry.settings) text += " " + base::Printable(name) + "=" + base::Printable(value);
   return text;
 }
 
@@ -61,13 +61,13 @@ std::string RenderRankTable(const std::vector<Entry>& entries) {
   std::size_t name_width = 4;
   std::size_t rank_width = 5;
   for (const auto& [id, node] : nodes) {
-    name_width = std::max(name_width, node.first->node.size());
+    name_width = std::max(name_width, base::Printable(node.first->node).size());
     rank_width = std::max(rank_width, CompactList(node.ranks).size());
   }
   std::string text = Padded("node", name_width) + "  " + Padded("ranks", rank_width) + "  settings\n";
   for (const auto& [id, node] : nodes) {
-    text += Padded(node.first->node, name_width) + "  " + Padded(CompactList(node.ranks), rank_width) + "  " +
-            Settings(*node.first) + "\n";
+    text += Padded(base::Printable(node.first->node), name_width) + "  " + Padded(CompactList(node.ranks), rank_width) +
+            "  " + Settings(*node.first) + "\n";
     if (!node.odd.empty())
       text += "  ranks " + CompactList(node.odd) + " have other settings than their node's first\n";
   }

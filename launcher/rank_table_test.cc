@@ -29,5 +29,30 @@ TEST(RankTableTest, HasALinePerNode) {
             "  ranks 3 have other settings than their node's first\n");
 }
 
+// Names and values come from other nodes: none of them may reach the terminal as it is.
+TEST(RankTableTest, IsPrintableWhateverTheEntriesHold) {
+  const struct {
+    const char* node;
+    const char* name;
+    const char* value;
+    const char* line;
+  } rows[] = {
+      {"a\x1b[31m", "NCCL_X", "1", "a\\x1b[31m  0      no plan: NCCL_X=1\n"},
+      {"a\nb", "NCCL_X", "1", "a\\x0ab  0      no plan: NCCL_X=1\n"},
+      {"\xff", "NCCL_X", "1", "\\xff  0      no plan: NCCL_X=1\n"},
+      {"node", "NCCL_\x7f", "1", "node  0      no plan: NCCL_\\x7f=1\n"},
+      {"node", "NCCL_\n", "1", "node  0      no plan: NCCL_\\x0a=1\n"},
+      {"node", "NCCL_X", "\t\r", "node  0      no plan: NCCL_X=\\x09\\x0d\n"},
+      {"", "", "", "      0      no plan: =\n"},
+  };
+  for (const auto& row : rows) {
+    Entry entry = Make(0, 0, "a");
+    entry.node = row.node;
+    entry.settings = {{row.name, row.value}};
+    const std::string table = RenderRankTable({entry});
+    EXPECT_EQ(table.substr(table.find('\n') + 1), row.line);
+  }
+}
+
 }  // namespace
 }  // namespace nccl_tune::launcher
