@@ -73,10 +73,18 @@ class Gatherer {
     }
   }
 
-  // Nothing that the format cannot carry: a name with a blank stays behind.
+  // What the format can carry: a name with a blank stays behind.
+  static bool IsClean(std::string_view path) {
+    return std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  }
+
   void Put(std::string_view path, CaptureEntry entry) {
-    const bool clean = std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c < 0x7f; });
-    if (clean) out_.entries.insert_or_assign(ScrubPath(path), std::move(entry));
+    if (IsClean(path)) out_.entries.insert_or_assign(ScrubPath(path), std::move(entry));
+  }
+
+  // A folder that counts even when there is nothing to take in it.
+  void KeepFolder(std::string_view path) {
+    if (IsClean(path)) out_.entries.try_emplace(ScrubPath(path), CaptureFolder{});
   }
 
   static bool IsPlain(std::string_view line) {
@@ -116,22 +124,15 @@ class Gatherer {
     if (*target == link) return *target;
     std::string up;
     for (const char c : link) up += c == '/' ? "../" : "";
-    Put(link, CaptureLink{up + ScrubPath(*target)});
+    if (IsClean(*target)) Put(link, CaptureLink{up + ScrubPath(*target)});
+    if (tree_.List(*target).ok()) KeepFolder(*target);
     return *target;
   }
 
   void TakePciFunction(const std::string& path) {
     for (const char* name : kPciAttributes) TakeText(path + "/" + name, path + "/" + name);
-    const auto driver = tree_.Resolve(path + "/driver");
-    if (driver.ok()) {
-      Put(*driver, CaptureFolder{});
-      TakeLink(path + "/driver", path + "/driver");
-    }
-    const auto physfn = tree_.Resolve(path + "/physfn");
-    if (physfn.ok()) {
-      out_.entries.try_emplace(ScrubPath(*physfn), CaptureFolder{});
-      TakeLink(path + "/physfn", path + "/physfn");
-    }
+    TakeLink(path + "/driver", path + "/driver");
+    TakeLink(path + "/physfn", path + "/physfn");
     const std::string code = tree_.Read(path + "/class").value_or("");
     const bool decides = code.starts_with("0x02") || code.starts_with("0x03") || code.starts_with("0x12");
     const auto group = decides ? TakeLink(path + "/iommu_group", path + "/iommu_group") : std::nullopt;
@@ -140,7 +141,7 @@ class Gatherer {
 
   // Kept even when there is nothing to take in it: having a device is what tells a physical interface.
   void TakeDevice(const std::string& path) {
-    out_.entries.try_emplace(ScrubPath(path), CaptureFolder{});
+    KeepFolder(path);
     TakePciFunction(path);
   }
 
@@ -199,8 +200,7 @@ class Gatherer {
     const std::string scrubbed = mac.ok() ? scrub_.Mac(base::Trim(*mac)) : "";
     if (!scrubbed.empty()) PutLine(*target + "/address", scrubbed);
     for (const char* folder : {"wireless", "phy80211", "bridge", "bonding"}) {
-      if (tree_.Exists(*target + "/" + folder))
-        out_.entries.try_emplace(ScrubPath(*target) + "/" + folder, CaptureFolder{});
+      if (tree_.Exists(*target + "/" + folder)) KeepFolder(*target + "/" + folder);
     }
     TakeLineWith("DEVTYPE=", *target + "/uevent");  // the rest repeats the name
     TakeLayers(*target);

@@ -162,6 +162,25 @@ TEST(GatherTest, ACaptureOfACaptureIsTheSame) {
   EXPECT_EQ(Facts(CaptureTree(second), "100.65.4.4"), Facts(CaptureTree(first), "100.65.4.4"));
 }
 
+// A link to a folder without anything to take in it still leads somewhere.
+TEST(GatherTest, LinksToEmptyFoldersStayLinks) {
+  const char* rows[] = {
+      "in sys/bus/pci/devices\n0000:03:00.0 -> ../../../devices/x/0000:03:00.0\nin sys/devices/x/0000:03:00.0\nodd = 1",
+      "in sys/class/net\neth1 -> ../../devices/x/eth1\nin sys/devices/x\neth1 /",
+      "in sys/class/infiniband\nmlx5_0 -> ../../devices/x/mlx5_0\nin sys/devices/x\nmlx5_0 /",
+      "in sys/class/net/eth1\nmaster -> ../bond0\nin sys/class/net/bond0\nodd = 1",
+      "in sys/class/net/eth1\ndevice -> ../../../devices/x\nin sys/devices/x\nphysfn -> ../y\ndriver -> ../z\n"
+      "in sys/devices\ny /\nz /",
+  };
+  for (const char* row : rows) {
+    const Capture machine =
+        ParseMachine("nccl-tune-capture 1\nsys/class/net/eth0/operstate = up\n" + std::string(row) + "\n");
+    const Capture first = Take(CaptureTree(machine), "10.0.0.1");
+    EXPECT_EQ(WriteCapture(Take(CaptureTree(first), "10.0.0.1")), WriteCapture(first)) << row;
+    for (const auto& [path, entry] : first.entries) EXPECT_TRUE(CaptureTree(first).Exists(path)) << path;
+  }
+}
+
 TEST(GatherTest, KeepsWhatCannotBeReadAsSuch) {
   const std::string port = "sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/infiniband/mlx5_2/ports/1/";
   Capture machine = ParseMachine(kMachineText);
@@ -208,6 +227,8 @@ TEST(GatherTest, LeavesOutNamesThatTheFormatCannotCarry) {
   machine.entries["sys/class/net/odd name/operstate"] = CaptureFile{"up\n"};
   machine.entries["sys/class/net/\xff/operstate"] = CaptureFile{"up\n"};
   machine.entries["sys/class/net/in/operstate"] = CaptureFile{"up\n"};
+  machine.entries["sys/class/net/eth7/device"] = CaptureLink{"../../../devices/odd name"};
+  machine.entries["sys/devices/odd name/wireless/x"] = CaptureFile{"1\n"};
   const auto again = ParseCapture(WriteCapture(Take(CaptureTree(machine), "10.0.0.1")), "f");
   ASSERT_TRUE(again.ok()) << again.error().ToString();
   EXPECT_TRUE(again->entries.contains("sys/class/net/in/operstate"));
