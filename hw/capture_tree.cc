@@ -22,14 +22,13 @@ std::string_view TakePart(std::string_view* path) {
 }  // namespace
 
 CaptureTree::CaptureTree(Capture capture) : capture_(std::move(capture)) {
-  // Every folder gets an entry of its own, so that look-ups need no prefix search.
-  std::vector<std::string> folders;
+  // Every folder gets an entry of its own, so that look-ups need no prefix search. From the deepest up, to the first
+  // one that is there: a capture may hold very many files in one very deep folder.
   for (const auto& [path, entry] : capture_.entries) {
-    for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-      folders.push_back(path.substr(0, slash));
+    for (auto slash = path.rfind('/'); slash != std::string::npos && slash > 0; slash = path.rfind('/', slash - 1)) {
+      if (!capture_.entries.try_emplace(path.substr(0, slash), CaptureFolder{}).second) break;
     }
   }
-  for (auto& folder : folders) capture_.entries.try_emplace(std::move(folder), CaptureFolder{});
 }
 
 base::Result<std::string> CaptureTree::Resolve(std::string_view path) const {

@@ -87,6 +87,20 @@ TEST(CaptureTreeTest, TellsTheWaysToFailApart) {
   EXPECT_TRUE(tree.Read("sys/devices/card/state", 10).ok());
 }
 
+// Each entry brings the folders above it; many files of one deep folder bring them once.
+TEST(CaptureTreeTest, ManyFilesInADeepFolderCostNoMoreThanTheFiles) {
+  std::string folder = "a";
+  for (int depth = 1; depth < 400; ++depth) folder += "/a";
+  Capture capture;
+  for (int file = 0; file < 20'000; ++file) {
+    capture.entries.emplace(folder + "/" + std::to_string(file), CaptureFile{"x\n"});
+  }
+  const CaptureTree tree(std::move(capture));
+  EXPECT_EQ(tree.List(folder)->size(), 20'000u);
+  EXPECT_EQ(tree.capture().entries.size(), 20'400u);
+  EXPECT_TRUE(tree.List("a").ok());
+}
+
 TEST(CaptureTreeTest, ListsByBytes) {
   using Names = std::vector<std::string>;
   const auto tree = MakeTree();
