@@ -94,7 +94,7 @@ Result<facts::Route> ReadRoute(const Json& entry) {
   if (slash != std::string::npos) length = base::ParseInteger<std::int64_t>(std::string_view(text).substr(slash + 1));
   if (!length.ok()) return length.error();
   NCCL_TUNE_ASSIGN_OR_RETURN(prefix, facts::MakePrefix(address, *length));
-  out.destination = prefix;
+  out.destination = prefix.Network();
   return out;
 }
 

@@ -163,6 +163,7 @@ TEST(ParseIpRouteTest, TakesWhatIpPrints) {
       {R"({"dst":"default","dev":"wlan0","metric":600})", "default wlan0 600"},
       {R"({"dst":"10.0.0.0/24","dev":"eno1","metric":4294967295})", "10.0.0.0/24 eno1 4294967295"},
       {R"({"dst":"10.0.0.7","dev":"eno1"})", "10.0.0.7/32 eno1 0"},
+      {R"({"dst":"10.0.0.7/24","dev":"eno1"})", "10.0.0.0/24 eno1 0"},
       {R"({"dst":"2001:db8::7","dev":"eno1"})", "2001:db8::7/128 eno1 0"},
       {R"({"dst":"fd00::/8","dev":"eno1","metric":-5})", "fd00::/8 eno1 0"},
       {R"({"dst":"10.0.0.0/8","dev":"eno1","metric":99999999999})", "10.0.0.0/8 eno1 4294967295"},

@@ -122,7 +122,10 @@ base::Result<facts::Route> ParseProcRow(const std::vector<std::string_view>& col
   facts::Route out{.destination = std::nullopt, .interface = std::string(column[0]), .metric = metric};
   int length = 0;
   for (std::size_t i = 12; i < 16; ++i) length += std::popcount(mask.bytes[i]);
-  if (length != 0) out.destination = facts::IpPrefix{.address = address, .length = length};
+  if (facts::IpPrefix{.address = mask, .length = length}.Network().address != mask) {
+    return base::Error{.code = base::Code::kInvalidInput, .what = "not a network mask", .seen = std::string(column[7])};
+  }
+  if (length != 0) out.destination = facts::IpPrefix{.address = address, .length = length}.Network();
   return out;
 }
 
@@ -135,7 +138,7 @@ base::Result<facts::Route> ParseProcIpv6Row(const std::vector<std::string_view>&
   NCCL_TUNE_ASSIGN_OR_RETURN(metric, base::ParseInteger<std::uint32_t>(column[5], 16));
   NCCL_TUNE_ASSIGN_OR_RETURN(prefix, facts::MakePrefix(address, length));
   facts::Route out{.destination = std::nullopt, .interface = std::string(column[9]), .metric = metric};
-  if (length != 0) out.destination = prefix;
+  if (length != 0) out.destination = prefix.Network();
   return out;
 }
 

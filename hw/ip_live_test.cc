@@ -36,8 +36,9 @@ TEST(ParseProcRouteTest, Good) {
       {"eno1\t0000000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n", "10.0.0.0/24 eno1 0"},
       {"e\t0700000A\t0\t5\t0\t0\t4294967295\tFFFFFFFF\t0\t0\t0   \n", "10.0.0.7/32 e 4294967295"},
       {"e\t00000000\t0\t1\t0\t0\t0\t00000080\t0\t0\t0\n", "0.0.0.0/1 e 0"},
+      {"e\t0105000A\t0\t1\t0\t0\t0\t0000FFFF\t0\t0\t0\n", "10.0.0.0/16 e 0"},
       {"a\t00000000\t0\t3\t0\t0\t0\t00000000\t0\t0\t0\n\nb\t000014AC\t0\t1\t0\t0\t7\t0000F0FF",
-       "default a 0 | 172.20.0.0/12 b 7"},
+       "default a 0 | 172.16.0.0/12 b 7"},
   };
   for (const auto& row : rows) {
     Notes notes;
@@ -63,6 +64,8 @@ TEST(ParseProcRouteTest, BadRowsAreNotedAndTheRestIsTaken) {
       {"eno1 00000000 0 3 0 0 99999999999 00000000", "number out of range"},
       {"eno1 00000000 0 3 0 0 100 0x000000", "not a whole number: got \"0x000000\""},
       {"eno1 00000000 0 3 0 0 100 mask", "not a whole number: got \"mask\""},
+      {"eno1 0000000A 0 3 0 0 100 00FF00FF", "not a network mask: got \"00FF00FF\""},
+      {"eno1 0000000A 0 3 0 0 100 FF000000", "not a network mask: got \"FF000000\""},
   };
   for (const auto& row : rows) {
     Notes notes;
