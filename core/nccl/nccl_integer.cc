@@ -55,11 +55,12 @@ NcclInteger ReadNcclInteger(std::string_view text) {
 
 int ReadListNumber(std::string_view text) {
   const Split split = SplitSign(text);
+  if (split.digits.starts_with('-')) return 0;  // a second sign, which from_chars would take
   int value = 0;
   const auto [stop, error] = std::from_chars(split.digits.data(), split.digits.data() + split.digits.size(), value);
   (void)stop;
   if (error == std::errc::result_out_of_range) return std::numeric_limits<int>::max();
-  if (error != std::errc() || split.digits.starts_with('-')) return 0;
+  if (error != std::errc()) return 0;
   return split.negative ? -value : value;
 }
 

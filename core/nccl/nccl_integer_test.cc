@@ -58,9 +58,22 @@ TEST(ListNumberTest, Table) {
   const struct {
     const char* text;
     int value;
-  } rows[] = {{"1", 1},   {"010", 10}, {" 2", 2},  {"-1", -1},
-              {"1x", 1},  {"x", 0},    {"", 0},    {" ", 0},
-              {"--1", 0}, {"+-1", 0},  {"0x1", 0}, {"99999999999", std::numeric_limits<int>::max()}};
+  } rows[] = {{"1", 1},
+              {"010", 10},
+              {" 2", 2},
+              {"-1", -1},
+              {"1x", 1},
+              {"x", 0},
+              {"", 0},
+              {" ", 0},
+              {"--1", 0},
+              {"+-1", 0},
+              {"--99999999999", 0},
+              {"+-99999999999", 0},
+              {"-+1", 0},
+              {"- 1", 0},
+              {"0x1", 0},
+              {"99999999999", std::numeric_limits<int>::max()}};
   for (const auto& row : rows) EXPECT_EQ(ReadListNumber(row.text), row.value) << row.text;
 }
 
