@@ -69,7 +69,7 @@ base::Status CheckName(std::string_view name) {
   if (name.front() == '^' || name.front() == '=') return BadName(name, "it begins with a symbol of the list");
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == ',' || c == ':') return BadName(name, "it contains a separator");
+    if (c == ',' || c == ':' || c == ';') return BadName(name, "it contains a separator");
     if (c == ' ') return BadName(name, "it contains a blank");
     if (byte < 0x20 || byte == 0x7f) return BadName(name, "it contains a control character");
     if (byte > 0x7f) return BadName(name, "it is not ASCII");

@@ -152,6 +152,8 @@ TEST(FormatExactListTest, RefusesNamesThatNcclWouldMisread) {
       {"a,b", "it contains a separator"},
       {",", "it contains a separator"},
       {"eth0:1", "it contains a separator"},
+      {"a;b", "it contains a separator"},
+      {";", "it contains a separator"},
       {"a b", "it contains a blank"},
       {" a", "it contains a blank"},
       {"a ", "it contains a blank"},
