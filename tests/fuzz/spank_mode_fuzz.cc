@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "spank/mode.h"
+#include "tests/fuzz/byte_reader.h"
+#include "tests/fuzz/require.h"
+
+namespace nccl_tune::fuzz {
+namespace {
+
+void TryOne(std::string_view text) {
+  const auto mode = spank::ParseMode(text);
+  if (!mode.ok()) return RequireReadable(mode.error());
+  Require(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-,()") == text.npos, "only words are modes", text);
+}
+
+}  // namespace
+}  // namespace nccl_tune::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  nccl_tune::fuzz::TryOne(nccl_tune::fuzz::AsText(data, size));
+  return 0;
+}
