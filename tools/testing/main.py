@@ -5,6 +5,10 @@
   tools/test --only STAGE    one stage of it: unit, python, shell, e2e, asan, tsan, clang (may be given several times)
   tools/test --e2e FILE      end-to-end tests of one file (may be given several times)
   tools/test --list          the stages
+  tools/test --long          every long form instead of the stages
+  tools/test --long=NAME     one long form (may be given several times):
+
+{long_forms}
 
 Prints the ten slowest cases and closes with "N passed, F failed, S skipped". Ends with 1 when a case failed or when a
 full run passed fewer cases than tests/expected-count says.
@@ -14,7 +18,7 @@ import glob
 import sys
 import time
 
-from tools.testing import cases, stages
+from tools.testing import cases, long_forms, stages
 
 EXPECTED = "tests/expected-count"
 
@@ -35,10 +39,12 @@ def all_stages(files):
 
 def parse(words):
     """The command line."""
-    parser = argparse.ArgumentParser(prog="tools/test", usage=__doc__, add_help=True, allow_abbrev=False)
+    usage = __doc__.format(long_forms=long_forms.describe())
+    parser = argparse.ArgumentParser(prog="tools/test", usage=usage, add_help=True, allow_abbrev=False)
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--e2e", action="append", default=[])
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--long", action="append", nargs="?", const=long_forms.ALL, default=[])
     return parser.parse_args(words)
 
 
@@ -65,31 +71,53 @@ def expected_count():
         return int(file.read())
 
 
-def main(words):
-    """Runs the stages; returns the exit status."""
-    options = parse(words)
-    chosen = all_stages(options.e2e or sorted(glob.glob("tests/e2e/*.bats")))
-    if options.list:
-        print("\n".join(stage.name for stage in chosen))
-        return 0
-    only = options.only or (["e2e"] if options.e2e else [])
-    unknown = set(only) - {stage.name for stage in chosen}
-    if unknown:
-        names = ", ".join(stage.name for stage in chosen)
-        print(f'tools/test: unknown stage: got "{sorted(unknown)[0]}", expected {names}', file=sys.stderr)
-        return 2
+def wrong(what, seen, valid):
+    """Prints what is wrong with the command line; returns the exit status for it."""
+    print(f'tools/test: {what}: got "{seen}", expected {", ".join(valid)}', file=sys.stderr)
+    return 2
+
+
+def run_all(chosen):
+    """Runs the stages one after the other; the cases of all, after printing what there is to say of them."""
     started, found = time.time(), []
     for stage in chosen:
-        if not only or stage.name in only:
-            stages.say(f"== {stage.name}")
-            found += stage.run()
+        stages.say(f"== {stage.name}")
+        found += stage.run()
     report(found, time.time() - started)
+    return found
+
+
+def close(found, least=0):
+    """The closing line; returns the exit status. `least`: how many cases must have passed."""
     passed, failed = count(found, cases.PASSED), count(found, cases.FAILED)
-    if not only and passed < expected_count():
-        print(f"failed: {passed} cases passed, {EXPECTED} says at least {expected_count()}")
+    if passed < least:
+        print(f"failed: {passed} cases passed, {EXPECTED} says at least {least}")
         failed += 1
     print(f"{passed} passed, {failed} failed, {count(found, cases.SKIPPED)} skipped")
     return 1 if failed else 0
+
+
+def main(words):
+    """Runs the stages, or the long forms; returns the exit status."""
+    options = parse(words)
+    if options.long:
+        if options.only or options.e2e or options.list:
+            return wrong("--long goes with none of --only, --e2e and --list", " ".join(words), ["--long or --long=NAME"])
+        unknown = long_forms.unknown(options.long)
+        if unknown:
+            return wrong("unknown long form", unknown[0], long_forms.names())
+        return close(run_all(long_forms.stages_of(options.long)))
+    chosen = all_stages(options.e2e or sorted(glob.glob("tests/e2e/*.bats")))
+    known = [stage.name for stage in chosen]
+    if options.list:
+        print("\n".join(known))
+        return 0
+    only = options.only or (["e2e"] if options.e2e else [])
+    unknown = sorted(set(only) - set(known))
+    if unknown:
+        return wrong("unknown stage", unknown[0], known)
+    found = run_all([stage for stage in chosen if not only or stage.name in only])
+    return close(found, 0 if only else expected_count())
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import unittest
 from tools.testing import cases
 from tools.testing.cases import Case
 
-NOISE = ("linux-sandbox", "INFO: From ", "Loading:", "Analyzing:", "WARNING: Running Bazel server", "\x1b[")
+NOISE = ("linux-sandbox", "Cannot export local symbol", "INFO: From ", "Loading:", "Analyzing:", "WARNING: Running Bazel server", "\x1b[")
 
 
 def say(text):

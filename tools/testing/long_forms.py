@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What takes too long for every run of tools/test: one entry each, run by --long=NAME."""
+from dataclasses import dataclass
+from typing import Callable
+
+from tools.testing import fuzz
+
+ALL = "all"  # --long without a name
+
+
+@dataclass(frozen=True)
+class LongForm:
+    """A name, one line on what it does, the minutes it takes on 2 cores from nothing, and what makes its stage."""
+
+    name: str
+    what: str
+    minutes: int
+    make: Callable[[], object]
+
+
+LONG_FORMS = (
+    LongForm("fuzz", "every fuzzer under sanitizers: a million runs each, 10 minutes at least", 30, fuzz.Fuzz),
+)
+
+
+def names():
+    """The names that --long takes."""
+    return [form.name for form in LONG_FORMS]
+
+
+def describe():
+    """A line for each, for --help."""
+    return "\n".join(f"    {form.name:<8} {form.what}; about {form.minutes} minutes" for form in LONG_FORMS)
+
+
+def unknown(wanted):
+    """Those of `wanted` that are no names of ours."""
+    return [name for name in wanted if name != ALL and name not in names()]
+
+
+def stages_of(wanted):
+    """The stages of the named long forms, each once, in the table's order."""
+    return [form.make() for form in LONG_FORMS if ALL in wanted or form.name in wanted]
