@@ -119,13 +119,14 @@ void Reject(std::vector<PortRef>* ports, std::vector<Rejection>* rejected, Why w
 
 // The front end leaves only when rails remain that are at least as fast.
 void DropFrontEnd(const facts::Node& node, PortSelection* out) {
-  double fastest = 0;
+  std::optional<double> fastest;  // among the others
   for (const auto& ref : out->ports) {
-    if (WhyFrontEnd(node, ref).empty()) fastest = std::max(fastest, ref.Gbps());
+    if (WhyFrontEnd(node, ref).empty()) fastest = std::max(fastest.value_or(0), ref.Gbps());
   }
+  if (!fastest) return;
   Reject(&out->ports, &out->rejected, [&](const PortRef& ref) {
     const std::string why = WhyFrontEnd(node, ref);
-    return why.empty() || ref.Gbps() > fastest ? "" : why + ", and other ports are at least as fast";
+    return why.empty() || ref.Gbps() > *fastest ? "" : why + ", and other ports are at least as fast";
   });
 }
 

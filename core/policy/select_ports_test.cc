@@ -187,5 +187,20 @@ TEST(SelectPortsTest, TheSameFactsGiveTheSamePorts) {
   EXPECT_EQ(a.reason, b.reason);
 }
 
+// Every port is the front end, and no rate can be read: none is slower than the others.
+TEST(SelectPortsTest, KeepsTheFrontEndWhereThereIsNothingElse) {
+  for (const bool rates : {true, false}) {
+    facts::Node node = MakeServer();
+    node.netdevs.push_back(MakeNetdev("ens12", "10.0.0.11"));
+    node.hcas.push_back(MakeRoce("mlx5_3", "0000:04:00.0", 25, "ens12", "172.21.0.11"));
+    node.netdevs.back().addresses.push_back({.prefix = {.address = Address("172.21.0.11"), .length = 24}});
+    node.routes = {DefaultRoute("ens5f1")};
+    for (auto& hca : node.hcas) {
+      if (!rates) hca.ports[0].rate = std::nullopt;
+    }
+    EXPECT_EQ(Names(SelectPorts(node)), "mlx5_2:1 mlx5_3:1") << rates;
+  }
+}
+
 }  // namespace
 }  // namespace nccl_tune::policy
