@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/version.h"
 #include "cli/check_policy.h"
+#include "cli/job.h"
 #include "cli/machine.h"
 #include "cli/options.h"
 #include "core/env/plan.h"
@@ -20,7 +21,6 @@
 #include "core/facts/node_details.h"
 #include "core/nccl/conf_file.h"
 #include "core/nccl/nccl_version.h"
-#include "core/policy/situation.h"
 #include "hw/capture_tree.h"
 #include "hw/find_nccl.h"
 #include "hw/gather.h"
@@ -41,30 +41,18 @@ using base::Status;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
-// What the caller has set. Only on this machine: another machine's job would
-// not have this shell's environment.
-base::Environment UserEnvironment(const Machine& machine) {
-  return machine.live ? base::CopyEnvironment(environ) : base::Environment();
-}
-
 std::string RenderEnv(const env::Plan& plan, Format format) {
   const auto values = env::ValuesOf(plan);
   if (format == Format::kJson) return report::EnvJson(values);
   return format == Format::kConf ? report::EnvConf(values) : report::EnvShell(values);
 }
 
-// The version that decides how conf files are read: of the library found, else the newest that we know.
-nccl::NcclVersion VersionOf(const facts::NcclLibraries& libraries) {
-  constexpr nccl::NcclVersion kNewest{2, 32, 0};
-  const std::string text = libraries.nccl ? libraries.nccl->version.value_or("") : "";
-  return nccl::ParseNcclVersion(text).value_or(kNewest);
-}
-
 std::string RenderFacts(const Options& options, const Machine& machine, const facts::Node& node) {
   const auto environment = UserEnvironment(machine);
   auto details = hw::ReadDetails(*machine.tree, node, machine.live ? hw::OwnLockedMemory() : std::nullopt);
   details.libraries = hw::FindNccl(*machine.tree, environment, &details.notes);
-  const auto version = VersionOf(*details.libraries);
+  constexpr nccl::NcclVersion kNewest{2, 32, 0};
+  const auto version = VersionOr(*details.libraries, kNewest);
   const auto places = nccl::FindConfPlaces(environment, version);
   for (const auto& remark : places.remarks) details.notes.push_back({.where = "environment", .what = remark});
   const auto texts = hw::ReadConfTexts(*machine.tree, places.paths, &details.notes);
@@ -73,16 +61,26 @@ std::string RenderFacts(const Options& options, const Machine& machine, const fa
                                          : report::FactsText(node, details, files);
 }
 
+Result<std::string> RenderPlan(const Options& options) {
+  const bool explains = options.command == Command::kExplain;
+  NCCL_TUNE_ASSIGN_OR_RETURN(job, PlanJob(options, explains));
+  constexpr const char* kOff = "the site's policy turns the tool off on this node: a job gets nothing of this";
+  if (!explains) {
+    if (job.off) std::cerr << "nccl-tune: " << kOff << '\n';
+    return job.off ? std::string() : RenderEnv(job.plan, options.format);
+  }
+  auto all = report::Explain(job.node, std::move(job.plan), job.version);
+  all.library = job.library;
+  if (job.off) all.warnings.push_back(kOff);
+  return options.format == Format::kJson ? report::ExplainJson(all) : report::ExplainText(all);
+}
+
 Result<std::string> Render(const Options& options) {
+  if (options.command != Command::kFacts) return RenderPlan(options);
   NCCL_TUNE_ASSIGN_OR_RETURN(machine, OpenMachine(options));
   NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(*machine.tree, machine.ip, machine.node_addr));
   node.notes.insert(node.notes.begin(), machine.notes.begin(), machine.notes.end());
-  if (options.command == Command::kFacts) return RenderFacts(options, machine, node);
-  const auto situation = policy::Assess(node);
-  auto plan = env::MakePlan(machine.name, situation, nccl::MergeSettings(UserEnvironment(machine), {}));
-  if (options.command == Command::kEnv) return RenderEnv(plan, options.format);
-  const auto all = report::Explain(node, std::move(plan), nccl::kAssumedVersion);
-  return options.format == Format::kJson ? report::ExplainJson(all) : report::ExplainText(all);
+  return RenderFacts(options, machine, node);
 }
 
 Status Capture(const Options& options) {

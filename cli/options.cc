@@ -100,6 +100,9 @@ Status Apply(const std::string& name, std::string value, const CommandName& comm
     if (!address.ok())
       return Invalid("--node-addr is no address", value, "an IPv4 or IPv6 address, or nothing for none known");
     out->node_addr = *address;
+  } else if (name == "--policy") {
+    if (value.empty()) return Invalid("--policy without a file", "", "a site policy; docs/site-policy.md");
+    out->site_policy = std::move(value);
   } else {
     if (!Lists(command.formats, value)) {
       return Invalid("unknown format for " + std::string(command.name), value,
@@ -127,7 +130,8 @@ Status TakeFile(const std::string& word, const CommandName& command, Options* ou
 }
 
 Status ParseRest(Words* words, const CommandName& command, Options* out) {
-  constexpr std::array<std::string_view, 4> kNames = {"--root", "--host", "--node-addr", "--format"};
+  constexpr std::array<std::string_view, 6> kNames = {"--root",   "--host",   "--node-addr",
+                                                      "--format", "--policy", "--mpi"};
   while (!words->Empty()) {
     const std::string& word = words->Take();
     if (word == "--help" || word == "-h") {
@@ -140,10 +144,19 @@ Status ParseRest(Words* words, const CommandName& command, Options* out) {
     }
     Option option = SplitOption(word);
     if (std::find(kNames.begin(), kNames.end(), option.name) == kNames.end()) {
-      return Invalid("unknown option", option.name, "--root, --host, --node-addr, --format or --help");
+      return Invalid("unknown option", option.name, "--root, --host, --node-addr, --policy, --mpi, --format or --help");
     }
     if (command.command == Command::kCheckPolicy) {
       return Invalid("option that check-policy does not take", option.name, "check-policy FILE");
+    }
+    const bool plans = command.command == Command::kEnv || command.command == Command::kExplain;
+    if ((option.name == "--policy" || option.name == "--mpi") && !plans) {
+      return Invalid("option of env and explain only", option.name, "no such option for " + std::string(command.name));
+    }
+    if (option.name == "--mpi") {
+      if (option.value) return Invalid("--mpi takes no value", *option.value, "--mpi");
+      out->mpi = true;
+      continue;
     }
     if (!option.value) {
       if (words->Empty()) return Invalid(option.name + " without a value", "", option.name + " VALUE");
@@ -193,6 +206,8 @@ std::string_view HelpText() {
          "  --root DIR        read a tree (DIR/sys, DIR/ip-addr.json, ...) instead of this machine\n"
          "  --host FILE       read a capture instead of this machine\n"
          "  --node-addr ADDR  the node's address in Slurm (empty: none known)\n"
+         "  --policy FILE     env, explain: this site policy instead of the machine's own\n"
+         "  --mpi             env, explain: also the variables of MPI and UCX\n"
          "  --format FORMAT   facts, explain: text or json; env: shell, json or conf\n"
          "  --help, --version\n"
          "\n"

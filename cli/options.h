@@ -24,8 +24,10 @@ struct Options {
   std::optional<std::string> host;            // --host
   std::optional<facts::IpAddress> node_addr;  // --node-addr; absent also for an empty value: none known
   bool node_addr_given = false;
-  std::string output;  // capture's FILE
-  std::string policy;  // check-policy's FILE
+  std::optional<std::string> site_policy;  // --policy: instead of the machine's own
+  bool mpi = false;                        // --mpi: also the variables of MPI and UCX
+  std::string output;                      // capture's FILE
+  std::string policy;                      // check-policy's FILE
 };
 
 // `words` without the program's name. Every error names the word and what is valid.

@@ -30,6 +30,9 @@ TEST(OptionsTest, ValuesInBothForms) {
   EXPECT_EQ(ParseOptions({"env", "--root=/r"})->root, "/r");
   EXPECT_EQ(ParseOptions({"env", "--format=conf"})->format, Format::kConf);
   EXPECT_EQ(ParseOptions({"env", "--node-addr", "10.0.0.1"})->node_addr->ToString(), "10.0.0.1");
+  EXPECT_EQ(ParseOptions({"explain", "--policy", "p.toml"})->site_policy, "p.toml");
+  EXPECT_TRUE(ParseOptions({"env", "--mpi"})->mpi);
+  EXPECT_FALSE(ParseOptions({"env"})->mpi);
   const auto none = ParseOptions({"env", "--node-addr", ""});
   EXPECT_TRUE(none->node_addr_given);
   EXPECT_FALSE(none->node_addr);
@@ -44,8 +47,9 @@ TEST(OptionsTest, BadInputNamesTheWordAndWhatIsValid) {
       {{"enviroment"}, "unknown command: got \"enviroment\", expected facts, env, explain, capture or check-policy"},
       {{""}, "unknown command: got \"\", expected facts, env, explain, capture or check-policy"},
       {{"env", "--rot", "/"},
-       "unknown option: got \"--rot\", expected --root, --host, --node-addr, --format or --help"},
-      {{"env", "-r"}, "unknown option: got \"-r\", expected --root, --host, --node-addr, --format or --help"},
+       "unknown option: got \"--rot\", expected --root, --host, --node-addr, --policy, --mpi, --format or --help"},
+      {{"env", "-r"},
+       "unknown option: got \"-r\", expected --root, --host, --node-addr, --policy, --mpi, --format or --help"},
       {{"env", "--root"}, "--root without a value: got \"\", expected --root VALUE"},
       {{"env", "--root="}, "--root without a folder: got \"\", expected a folder with sys/ below it"},
       {{"env", "--host="}, "--host without a file: got \"\", expected a capture of a machine"},
@@ -70,7 +74,12 @@ TEST(OptionsTest, BadInputNamesTheWordAndWhatIsValid) {
       {{"check-policy", "a", "--format=json"},
        "option that check-policy does not take: got \"--format\", expected check-policy FILE"},
       {{"check-policy", "a", "--strict"},
-       "unknown option: got \"--strict\", expected --root, --host, --node-addr, --format or --help"},
+       "unknown option: got \"--strict\", expected --root, --host, --node-addr, --policy, --mpi, --format or --help"},
+      {{"env", "--policy="}, "--policy without a file: got \"\", expected a site policy; docs/site-policy.md"},
+      {{"facts", "--policy", "p"},
+       "option of env and explain only: got \"--policy\", expected no such option for facts"},
+      {{"capture", "f", "--mpi"}, "option of env and explain only: got \"--mpi\", expected no such option for capture"},
+      {{"env", "--mpi=yes"}, "--mpi takes no value: got \"yes\", expected --mpi"},
       {{"env", "f"}, "unexpected word after env: got \"f\", expected only options"},
       {{"env", "--root", "/", "--host", "f"}, "--root and --host together: got \"f\", expected one of them"},
   };

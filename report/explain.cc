@@ -18,13 +18,14 @@ using env::Setting;
 // Not from a file.
 bool IsUsers(const Setting& setting) { return setting.origin == "environment"; }
 
-constexpr std::size_t kLabel = 10;  // column of the text under a variable
-constexpr std::size_t kValue = 20;  // column of its value
+constexpr std::string_view kIgnored = "site policy ignored";  // site/read_policy.h
+constexpr std::size_t kLabel = 10;                            // column of the text under a variable
+constexpr std::size_t kValue = 20;                            // column of its value
 
 std::string ShownValue(const Setting& setting) {
   switch (setting.action) {
     case Action::kSet:
-      return *setting.decision.value;
+      return *setting.decision.value + (setting.origin.empty() ? "" : "   (" + setting.origin + ")");
     case Action::kKeep:
       return setting.user_value + "   (" + (IsUsers(setting) ? "yours" : setting.origin) + ", kept)";
     case Action::kYielded:
@@ -162,7 +163,7 @@ Json WithoutUsJson(const Explanation& all) {
 
 // Who gave the variable the value that a task sees.
 std::string SetBy(const Setting& setting) {
-  if (setting.action == Action::kSet) return "nccl-tune";
+  if (setting.action == Action::kSet) return setting.origin.empty() ? "nccl-tune" : setting.origin;
   return setting.action == Action::kKeep ? setting.origin : "";
 }
 
@@ -200,7 +201,13 @@ Explanation Explain(const facts::Node& node, env::Plan plan, const nccl::NcclVer
   Explanation out;
   out.contradictions = env::FindContradictions(node, plan.user, env::FinalValues(plan), version);
   out.without_us = env::PredictWithoutUs(node, plan.user, version);
-  out.notes = node.notes;
+  for (const auto& note : node.notes) {
+    // A policy that is ignored changes everything below: it does not stand among what could not be read.
+    if (note.what.starts_with(kIgnored))
+      out.warnings.push_back(note.where + ": " + note.what);
+    else
+      out.notes.push_back(note);
+  }
   out.plan = std::move(plan);
   return out;
 }
@@ -208,6 +215,7 @@ Explanation Explain(const facts::Node& node, env::Plan plan, const nccl::NcclVer
 std::string ExplainText(const Explanation& all) {
   std::string out;
   if (!all.plan.node.empty()) out += base::Printable(all.plan.node) + "\n";
+  for (const auto& warning : all.warnings) out += Wrap("note", kLabel, warning);
   for (const auto& setting : all.plan.settings) {
     if (IsPlainUnset(setting)) continue;
     out += Wrap(setting.decision.variable, kValue, ShownValue(setting));
@@ -230,6 +238,7 @@ std::string ExplainJson(const Explanation& all) {
   Json out;
   out["version"] = 1;
   if (!all.plan.node.empty()) out["node"] = all.plan.node;
+  out["warnings"] = all.warnings;
   out["settings"] = Json::array();
   for (const auto& setting : all.plan.settings) out["settings"].push_back(SettingJson(setting));
   out["wrong"] = WrongJson(all.contradictions);
@@ -243,6 +252,7 @@ std::string SummaryText(const Explanation& all, std::string_view prefix) {
   constexpr std::size_t kReason = 4;
   const std::size_t width = prefix.size() + 40 < kWidth ? kWidth - prefix.size() : 40;
   std::string text;
+  for (const auto& warning : all.warnings) text += Wrap("note", kLabel, warning, width);
   for (const auto& setting : all.plan.settings) {
     // What stays unset is worth a line only where something was there to choose from: a dead port, say.
     if (IsPlainUnset(setting)) continue;

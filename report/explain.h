@@ -22,6 +22,7 @@ struct Explanation {
   env::WithoutUs without_us;
   std::string library;  // where the NCCL is whose version `without_us` speaks of; empty: that version is assumed
   std::vector<facts::Note> notes;
+  std::vector<std::string> warnings;  // above all else: the tool is off here, the policy is broken
 };
 
 // `version`: of the NCCL that a job would load, or the one to assume.

@@ -14,7 +14,7 @@ namespace {
 facts::Note Ignored(base::Error error) {
   std::string where = error.where.empty() ? std::string(kPolicyPath) : std::move(error.where);
   error.where.clear();
-  return {.where = std::move(where), .what = "site policy ignored, detection alone decides: " + error.ToString()};
+  return {.where = std::move(where), .what = std::string(kIgnored) + ", detection alone decides: " + error.ToString()};
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace nccl_tune::spank {
 
 base::Result<Mode> ParseMode(std::string_view text) {
-  Mode out{.set = true, .explain = false};
+  Mode out{.set = true, .explain = false, .mpi = false};
   if (text.empty() || text == "(null)") return out;
   bool off = false;
   bool other = false;
@@ -22,12 +22,14 @@ base::Result<Mode> ParseMode(std::string_view text) {
     } else if (item == "dry-run") {
       other = out.explain = true;
       out.set = false;
+    } else if (item == "mpi") {
+      other = out.mpi = true;
     } else {
       return base::Error{.code = base::Code::kInvalidInput,
                          .what = "unknown mode",
                          .where = "--nccl-tune",
                          .seen = std::string(item),
-                         .expected = "auto, off, explain, dry-run or several of them with commas between"};
+                         .expected = "auto, off, explain, dry-run, mpi or several of them with commas between"};
     }
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);

@@ -13,12 +13,14 @@ namespace nccl_tune::spank {
 struct Mode {
   bool set = false;      // change the tasks' environment
   bool explain = false;  // print the plan to the user
+  bool mpi = false;      // also the variables of MPI and UCX
 
   bool Active() const { return set || explain; }
   bool operator==(const Mode&) const = default;
 };
 
-// A comma list of auto, off, explain and dry-run. explain alone also sets; off stands alone. Without a value (also the
+// A comma list of auto, off, explain, dry-run and mpi. explain and mpi alone also set; off stands alone. Without a
+// value (also the
 // "(null)" that Slurm makes of one in a nested srun): auto.
 base::Result<Mode> ParseMode(std::string_view text);
 

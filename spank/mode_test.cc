@@ -7,9 +7,9 @@ namespace nccl_tune::spank {
 namespace {
 
 TEST(ModeTest, Good) {
-  constexpr Mode kAuto{.set = true, .explain = false};
-  constexpr Mode kExplain{.set = true, .explain = true};
-  constexpr Mode kDryRun{.set = false, .explain = true};
+  constexpr Mode kAuto{.set = true, .explain = false, .mpi = false};
+  constexpr Mode kExplain{.set = true, .explain = true, .mpi = false};
+  constexpr Mode kDryRun{.set = false, .explain = true, .mpi = false};
   EXPECT_EQ(*ParseMode(""), kAuto);
   EXPECT_EQ(*ParseMode("(null)"), kAuto);
   EXPECT_EQ(*ParseMode("auto"), kAuto);
@@ -17,6 +17,8 @@ TEST(ModeTest, Good) {
   EXPECT_EQ(*ParseMode("auto,explain"), kExplain);
   EXPECT_EQ(*ParseMode("dry-run"), kDryRun);
   EXPECT_EQ(*ParseMode("explain,dry-run"), kDryRun);
+  EXPECT_EQ(*ParseMode("mpi"), (Mode{.set = true, .explain = false, .mpi = true}));
+  EXPECT_EQ(*ParseMode("dry-run,mpi"), (Mode{.set = false, .explain = true, .mpi = true}));
   EXPECT_EQ(*ParseMode("off"), Mode{});
   EXPECT_FALSE(ParseMode("off")->Active());
 }
@@ -29,9 +31,10 @@ TEST(ModeTest, BadNamesTheItemAndWhatIsValid) {
     EXPECT_EQ(got.error().what, "unknown mode") << text;
   }
   EXPECT_EQ(ParseMode("fast").error().ToString(),
-            "--nccl-tune: unknown mode: got \"fast\", expected auto, off, explain, dry-run or several of them with "
-            "commas between");
+            "--nccl-tune: unknown mode: got \"fast\", expected auto, off, explain, dry-run, mpi or several of them "
+            "with commas between");
   EXPECT_EQ(ParseMode("off,auto").error().what, "off together with another mode");
+  EXPECT_EQ(ParseMode("mpi,off").error().what, "off together with another mode");
   EXPECT_EQ(ParseMode("explain,off").error().what, "off together with another mode");
 }
 

@@ -5,21 +5,33 @@
 #define NCCL_TUNE_SPANK_NODE_PLAN_H_
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "core/env/plan.h"
+#include "spank/mode.h"
 
 namespace nccl_tune::spank {
 
+struct Wish {
+  std::optional<Mode> mode;  // the job's own; absent: it says nothing
+  Mode fallback;             // for such a job, where the site's policy says nothing either
+};
+
 struct NodePlan {
+  Mode mode;                 // what holds. Inactive: the site's policy turns the tool off, and there is no plan
   std::string json;          // for NCCL_TUNE_PLAN
   env::PlanSummary summary;  // the same, parsed
+  std::string warning;       // a line for the log: a policy that is ignored; empty: none
   std::string explanation;   // text for the user; empty unless asked for
 };
 
-// `user`: the NCCL variables of the job's environment. Facts come from the live machine, read as the effective user.
-base::Result<NodePlan> MakeNodePlan(const env::Environment& user, bool explain, std::chrono::milliseconds deadline);
+// `user`: the job's environment. The policy and the facts are those of the live machine, read as the effective user.
+base::Result<NodePlan> MakeNodePlan(const env::Environment& user, const Wish& wish, std::chrono::milliseconds deadline);
+
+// Whether a site has a policy at all: one question to the file system.
+bool HasSitePolicy();
 
 }  // namespace nccl_tune::spank
 

@@ -82,7 +82,7 @@ base::Status TakeArgument(std::string_view argument) {
       return base::Error{.code = base::Code::kInvalidInput,
                          .what = "default without a mode",
                          .seen = std::string(argument),
-                         .expected = "default=off, auto, explain or dry-run"};
+                         .expected = "default=off, auto, explain, dry-run or mpi"};
     }
     NCCL_TUNE_ASSIGN_OR_RETURN(mode, ParseMode(value));
     TheContext().site_default = mode;
@@ -111,7 +111,7 @@ int Init(spank_t spank, int argc, char** argv) {
   static std::array<char, 10> info = {"[MODE...]"};
   static std::array<char, 160> usage = {
       "nccl-tune: set NCCL's network variables on each node by its own hardware; MODE: auto (default), off, explain, "
-      "dry-run"};
+      "dry-run, mpi"};
   static spank_option option = {name.data(), info.data(), usage.data(), 2, 0, OnOption};
   if (spank_option_register(spank, &option) != ESPANK_SUCCESS)
     slurm_error("nccl-tune: --nccl-tune could not be registered");
@@ -129,12 +129,12 @@ base::Environment JobEnvironment(spank_t spank) {
   return base::CopyEnvironment(entries);
 }
 
-// The option, else the user's NCCL_TUNE, else the site's default.
-Mode ModeOfStep(const base::Environment& user) {
+// The option, else the user's NCCL_TUNE; nothing when the job says nothing.
+std::optional<Mode> ModeOfJob(const base::Environment& user) {
   const Context& context = TheContext();
   if (context.option) return *context.option;
   const auto wish = user.find("NCCL_TUNE");
-  if (wish == user.end()) return context.site_default;
+  if (wish == user.end()) return std::nullopt;
   const auto mode = ParseMode(wish->second);
   if (mode.ok()) return *mode;
   slurm_spank_log("nccl-tune: NCCL_TUNE=\"%s\" is no mode; leaving this step untuned",
@@ -163,18 +163,26 @@ base::Environment OuterValues(const base::Environment& user) {
 int UserInit(spank_t spank) {
   Context& context = TheContext();
   const auto user = JobEnvironment(spank);
-  const Mode mode = ModeOfStep(user);
+  const Wish wish{.mode = ModeOfJob(user), .fallback = context.site_default};
   // A step inside a tuned one starts from what the user has set: also when it says off, and when detection fails.
-  if (context.option || mode.set) context.outer = OuterValues(user);
-  if (!mode.Active()) return 0;
-  auto plan = MakeNodePlan(user, mode.explain, context.deadline);
+  if (context.option || wish.mode.value_or(wish.fallback).set) context.outer = OuterValues(user);
+  // Without a wish only a site's policy can make this step one of ours.
+  const bool active = wish.mode ? wish.mode->Active() : wish.fallback.Active() || HasSitePolicy();
+  if (!active) return 0;
+  auto plan = MakeNodePlan(user, wish, context.deadline);
   if (!plan.ok()) {
     slurm_spank_log("nccl-tune: %s; this node goes on with NCCL's own defaults", plan.error().ToString().c_str());
     return 0;
   }
+  const Mode mode = plan->mode;
+  if (!plan->warning.empty()) slurm_info("nccl-tune: %s", plan->warning.c_str());
+  if (!mode.Active()) return 0;
   if (mode.explain) ShowExplanation(*plan, mode.set);
   slurm_info("nccl-tune: %s: %s", mode.set ? "set" : "dry run", plan->json.c_str());
-  if (mode.set) context.plan = *std::move(plan);
+  if (mode.set) {
+    if (context.outer.empty()) context.outer = OuterValues(user);
+    context.plan = *std::move(plan);
+  }
   return 0;
 }
 

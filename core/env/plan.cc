@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/nccl/nccl_integer.h"
+#include "core/nccl/variables.h"
 #include "core/policy/decide.h"
 
 namespace nccl_tune::env {
@@ -66,13 +67,34 @@ std::string FamilyMissing(const policy::Situation& situation, const SourcedEnvir
          " has no such address";
 }
 
-// Settles one rule after another: what a variable follows stands before it.
+// What the site's policy fixes on this node: its own variables, and its traffic class for the links that have one.
+policy::Variables SiteValues(const policy::Situation& situation) {
+  const auto& site = situation.preferences.site;
+  policy::Variables out = site.set;
+  const auto& ports = situation.selection.ports;
+  if (ports.empty()) return out;
+  const auto add = [&](const char* name, const std::optional<policy::Stated<int>>& number) {
+    if (number && policy::MaySet(site, name))
+      out.try_emplace(name, policy::Stated<std::string>{std::to_string(number->value), number->origin});
+  };
+  add("NCCL_IB_SL", site.sl);
+  if (!ports.front().IsEthernet()) return out;
+  add("NCCL_IB_TC", site.tc);
+  add("NCCL_IB_FIFO_TC", site.fifo_tc);
+  return out;
+}
+
+// Settles one rule after another: what a variable follows stands before it. Then what only the site sets.
 class Settler {
  public:
-  Settler(const policy::Situation& situation, const SourcedEnvironment& user) : situation_(situation), user_(user) {}
+  Settler(const policy::Situation& situation, const SourcedEnvironment& user)
+      : situation_(situation), user_(user), site_(SiteValues(situation)) {}
 
   std::vector<Setting> Run() {
     for (const auto& rule : policy::Rules()) settings_.push_back(Settle(rule));
+    for (const auto& [name, stated] : site_) {
+      if (Find(name) == nullptr) settings_.push_back(SettleSite(name, stated));
+    }
     return std::move(settings_);
   }
 
@@ -89,15 +111,26 @@ class Settler {
     const Setting* followed = Find(name);
     if (followed != nullptr && followed->action == Action::kYielded)
       return name + " is left unset, and this goes with it";
+    if (const auto site = site_.find(name); site != site_.end() && !user_.contains(name))
+      return "the " + site->second.origin.ToString() + " sets " + name + ", and this was computed for another value";
     const auto theirs = Value(user_, name);
     if (!theirs || (followed != nullptr && followed->decision.value == theirs)) return "";
     return WhoSet(user_, name) + ", and this was computed for another value";
   }
 
-  std::string RuledOutBy(const policy::Rule& rule) const {
+  std::string OppositeOf(const policy::Rule& rule) const {
     for (const auto& name : policy::SplitNames(rule.opposites)) {
       if (user_.contains(name)) return WhoSet(user_, name) + ", which settles the same";
+      const auto site = site_.find(name);
+      if (site != site_.end())
+        return "the " + site->second.origin.ToString() + " sets " + name + ", which settles the same";
     }
+    return "";
+  }
+
+  std::string RuledOutBy(const policy::Rule& rule) const {
+    if (!policy::MaySet(situation_.preferences.site, rule.variable)) return "the site's policy does not let it be set";
+    if (auto opposite = OppositeOf(rule); !opposite.empty()) return opposite;
     if (rule.variable.starts_with("NCCL_IB_")) {
       if (auto off = TransportOff(user_); !off.empty()) return off;
     }
@@ -108,17 +141,42 @@ class Settler {
     return "";
   }
 
+  // The user's value, if there is one, wins.
+  bool Keep(Setting* setting) const {
+    const auto theirs = user_.find(setting->decision.variable);
+    if (theirs == user_.end()) return false;
+    setting->action = Action::kKeep;
+    setting->user_value = theirs->second.value;
+    setting->origin = theirs->second.Origin();
+    return true;
+  }
+
+  Setting SettleSite(const std::string& name, const policy::Stated<std::string>& stated) const {
+    Setting out;
+    out.decision.variable = name;
+    out.decision.value = stated.value;
+    out.decision.reason = "the site's policy sets it";
+    const auto* variable = nccl::Lookup(name);
+    if (variable != nullptr) out.since = variable->since;
+    if (Keep(&out)) return out;
+    out.action = Action::kSet;
+    out.origin = stated.origin.ToString();
+    return out;
+  }
+
   Setting Settle(const policy::Rule& rule) const {
+    if (const auto site = site_.find(rule.variable); site != site_.end()) {
+      Setting out = SettleSite(site->first, site->second);
+      out.since = rule.since;
+      if (out.action == Action::kSet) out.yielded_to = OppositeOf(rule);
+      if (!out.yielded_to.empty()) out.action = Action::kYielded;
+      return out;
+    }
     Setting out;
     out.decision = rule.decide(situation_);
     out.decision.variable = rule.variable;
     out.since = rule.since;
-    const auto theirs = user_.find(rule.variable);
-    if (theirs != user_.end()) {
-      out.action = Action::kKeep;
-      out.user_value = theirs->second.value;
-      out.origin = theirs->second.Origin();
-    } else if (out.decision.value) {
+    if (!Keep(&out) && out.decision.value) {
       out.yielded_to = RuledOutBy(rule);
       out.action = out.yielded_to.empty() ? Action::kSet : Action::kYielded;
     }
@@ -127,6 +185,7 @@ class Settler {
 
   const policy::Situation& situation_;
   const SourcedEnvironment& user_;
+  const policy::Variables site_;
   std::vector<Setting> settings_;
 };
 
@@ -172,6 +231,15 @@ Environment FinalValues(const Plan& plan) {
   return out;
 }
 
+namespace {
+
+bool IsRuled(std::string_view variable) {
+  const auto rules = policy::Rules();
+  return std::any_of(rules.begin(), rules.end(), [&](const auto& rule) { return rule.variable == variable; });
+}
+
+}  // namespace
+
 Environment StillRight(const Environment& set, const LookupNow& now) {
   Environment out;
   for (const auto& rule : policy::Rules()) {
@@ -187,6 +255,9 @@ Environment StillRight(const Environment& set, const LookupNow& now) {
       return theirs ? theirs != planned : planned && !out.contains(name);
     });
     if (!parted) out.emplace(rule.variable, *ours);
+  }
+  for (const auto& [name, value] : set) {
+    if (!IsRuled(name) && !now(name)) out.emplace(name, value);
   }
   return out;
 }

@@ -41,8 +41,10 @@ struct Setting {
   Action action = Action::kUnset;
   nccl::NcclVersion since;  // first NCCL that reads it; 0.0.0 for variables of other libraries
   std::string user_value;   // with kKeep
-  std::string origin;       // with kKeep: "environment", or the file and line: "/etc/nccl.conf:3"
-  std::string yielded_to;   // with kYielded, one clause
+  // With kKeep "environment" or NCCL's file and line: "/etc/nccl.conf:3". With kSet the line of the site's policy,
+  // where that set it; else empty.
+  std::string origin;
+  std::string yielded_to;  // with kYielded, one clause
 };
 
 struct PlanPort {
@@ -62,7 +64,7 @@ struct Plan {
   std::vector<PlanPort> ports;
   std::optional<std::string> interface;  // bootstrap
   std::optional<std::string> address;    // its first routable address
-  Environment user;                      // what the user and NCCL's files have set, without what an outer step of ours did
+  Environment user;  // what the user and NCCL's files have set, without what an outer step of ours did
 };
 
 // `user`: what NCCL would see without us, from the environment and from its files (core/nccl/conf_file.h).

@@ -181,6 +181,51 @@ TEST(MakePlanTest, WhatFollowsGoesAlong) {
             "you have set NCCL_IB_ADDR_RANGE, which settles the same");
 }
 
+policy::SitePolicy MakeSite() {
+  policy::SitePolicy site;
+  const auto at = [](int line, const char* key) { return policy::Origin{.key = key, .line = line}; };
+  site.set["NCCL_IB_TIMEOUT"] = {.value = "22", .origin = at(3, "set.NCCL_IB_TIMEOUT")};
+  site.tc = {.value = 106, .origin = at(7, "traffic_class.tc")};
+  site.sl = {.value = 3, .origin = at(8, "traffic_class.sl")};
+  return site;
+}
+
+std::string SetBySite(const policy::SitePolicy& site, const Environment& user, const facts::Node& node = MakeServer()) {
+  return ShowNccl(ValuesOf(MakePlan("", policy::Assess(node, {.site = site}), nccl::MergeSettings(user, {}))));
+}
+
+TEST(MakePlanTest, TheSitesPolicy) {
+  const std::string ours = "NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_2:1 ";
+  const std::string own = " NCCL_IB_TIMEOUT=22 NCCL_SOCKET_IFNAME==ens5f1";
+  EXPECT_EQ(SetBySite(MakeSite(), {}), ours + "NCCL_IB_SL=3 NCCL_IB_TC=106" + own);
+  EXPECT_EQ(SetBySite(MakeSite(), {{"NCCL_IB_TC", "0"}}), ours + "NCCL_IB_SL=3" + own) << "the user wins";
+  facts::Node ib = MakeServer();
+  ib.hcas = {policy::MakeIb("mlx5_0", "0000:01:00.0", 400)};
+  EXPECT_EQ(SetBySite(MakeSite(), {}, ib),
+            "NCCL_IB_HCA==mlx5_0:1 NCCL_IB_SL=3 NCCL_IB_TIMEOUT=22 NCCL_SOCKET_IFNAME==eno1")
+      << "a traffic class is for RoCE";
+  facts::Node none = MakeServer();
+  none.hcas.clear();
+  EXPECT_EQ(SetBySite(MakeSite(), {}, none), "NCCL_IB_TIMEOUT=22 NCCL_SOCKET_IFNAME==eno1");
+
+  policy::SitePolicy site = MakeSite();
+  site.deny = std::vector<policy::Stated<std::string>>{{.value = "NCCL_IB_TC", .origin = {}},
+                                                       {.value = "NCCL_SOCKET_*", .origin = {}}};
+  EXPECT_EQ(SetBySite(site, {}), ours + "NCCL_IB_SL=3 NCCL_IB_TIMEOUT=22");
+  const Plan denied = MakePlan("", policy::Assess(MakeServer(), {.site = site}), {});
+  EXPECT_EQ(Find(denied, "NCCL_SOCKET_IFNAME")->yielded_to, "the site's policy does not let it be set");
+  EXPECT_EQ(Find(denied, "GLOO_SOCKET_IFNAME")->action, Action::kYielded);
+
+  site = {};
+  site.set["NCCL_IB_HCA"] = {.value = "=mlx5_0:1", .origin = {.key = "set.NCCL_IB_HCA", .line = 2}};
+  EXPECT_EQ(SetBySite(site, {}), "NCCL_IB_HCA==mlx5_0:1 NCCL_SOCKET_IFNAME==ens5f1");
+  const Plan told = MakePlan("", policy::Assess(MakeServer(), {.site = site}), {});
+  EXPECT_EQ(Find(told, "NCCL_IB_HCA")->origin, "site policy, line 2: set.NCCL_IB_HCA");
+  EXPECT_EQ(Find(told, "NCCL_IB_GID_INDEX")->yielded_to,
+            "the site policy, line 2: set.NCCL_IB_HCA sets NCCL_IB_HCA, and this was computed for another value");
+  EXPECT_EQ(SetBySite(site, {{"NCCL_IB_HCA", "=mlx5_2:1"}}), "NCCL_SOCKET_IFNAME==ens5f1");
+}
+
 // What a container image brings after the plan was made.
 TEST(StillRightTest, WhatIsSetByNowIsNotOurs) {
   const Environment set = {{"NCCL_IB_HCA", "=mlx5_2:1"},     {"NCCL_IB_GID_INDEX", "3"},

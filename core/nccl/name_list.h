@@ -56,7 +56,8 @@ struct NamedPort {
 
 // "=a:1,b:1", at most `limit` entries. Fails on an empty list (an empty value means everything), on more than `limit`
 // entries, on a port outside 1..255, and on a name that NCCL would read as something else: empty, longer than 63
-// characters, with a comma, colon, semicolon, blank, control character or byte that is not ASCII, or with "^" or "=" in front.
+// characters, with a comma, colon, semicolon, blank, control character or byte that is not ASCII, or with "^" or "=" in
+// front.
 base::Result<std::string> FormatExactList(const std::vector<NamedPort>& ports, std::size_t limit = kHcaListLimit);
 
 }  // namespace nccl_tune::nccl

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/policy/judge_site.h"
+
 namespace nccl_tune::policy {
 namespace {
 
@@ -24,7 +26,19 @@ std::string WhyUnfit(const Netdev& netdev) {
   return "";
 }
 
-bool IsFit(const Netdev* netdev) { return netdev != nullptr && WhyUnfit(*netdev).empty(); }
+// A node with what the site leaves aside.
+struct Scene {
+  const facts::Node& node;
+  const SitePolicy& site;
+
+  std::string WhyUnfit(const Netdev& netdev) const {
+    std::string why = policy::WhyUnfit(netdev);
+    if (!why.empty()) return why;
+    const auto verdict = JudgeInterface(site, netdev);
+    return verdict.rejected ? verdict.rejected->why : "";
+  }
+  bool IsFit(const Netdev* netdev) const { return netdev != nullptr && WhyUnfit(*netdev).empty(); }
+};
 
 // Container and virtual machine bridges have the same address on every host; tunnels and wireless do not carry jobs.
 bool IsLocalOnly(const Netdev& netdev) {
@@ -37,10 +51,11 @@ bool ComesFirst(const Netdev& a, const Netdev* b) {
   return b == nullptr || RoutableAddress(a)->prefix.address < RoutableAddress(*b)->prefix.address;
 }
 
-std::optional<Bootstrap> BySlingshot(const facts::Node& node) {
+std::optional<Bootstrap> BySlingshot(const Scene& scene) {
   Bootstrap out;
-  for (const auto& netdev : node.netdevs) {
-    if (netdev.driver.starts_with("cxi") && IsFit(&netdev) && ComesFirst(netdev, out.netdev)) out.netdev = &netdev;
+  for (const auto& netdev : scene.node.netdevs) {
+    if (netdev.driver.starts_with("cxi") && scene.IsFit(&netdev) && ComesFirst(netdev, out.netdev))
+      out.netdev = &netdev;
   }
   if (out.netdev == nullptr) return std::nullopt;
   out.reason = "a Slingshot interface: NCCL's sockets and its plugin both run over this network";
@@ -61,14 +76,14 @@ bool SameCage(const std::vector<PortRef>& ports) {
   });
 }
 
-std::optional<Bootstrap> ByRail(const facts::Node& node, const PortSelection& selection) {
+std::optional<Bootstrap> ByRail(const Scene& scene, const PortSelection& selection) {
   if (selection.ports.empty() || !selection.ports.front().IsEthernet()) return std::nullopt;
   if (!SameCage(selection.ports)) return std::nullopt;
   Bootstrap out;
   std::string rail;
   for (const PortRef& ref : selection.ports) {
-    const Netdev* netdev = ref.port->netdev ? node.FindNetdev(*ref.port->netdev) : nullptr;
-    if (!IsFit(netdev) || !ComesFirst(*netdev, out.netdev)) continue;
+    const Netdev* netdev = ref.port->netdev ? scene.node.FindNetdev(*ref.port->netdev) : nullptr;
+    if (!scene.IsFit(netdev) || !ComesFirst(*netdev, out.netdev)) continue;
     out.netdev = netdev;
     rail = ref.Name();
   }
@@ -84,43 +99,43 @@ std::optional<Bootstrap> ByRail(const facts::Node& node, const PortSelection& se
   return out;
 }
 
-std::optional<Bootstrap> ByNodeAddress(const facts::Node& node) {
-  if (!node.address) return std::nullopt;
+std::optional<Bootstrap> ByNodeAddress(const Scene& scene) {
+  if (!scene.node.address) return std::nullopt;
   const Netdev* found = nullptr;
-  for (const auto& netdev : node.netdevs) {
+  for (const auto& netdev : scene.node.netdevs) {
     const bool has = std::any_of(netdev.addresses.begin(), netdev.addresses.end(),
-                                 [&](const auto& a) { return a.prefix.address == *node.address; });
+                                 [&](const auto& a) { return a.prefix.address == *scene.node.address; });
     // A bond and its members can show one address; the bond is the interface.
-    if (has && IsFit(&netdev) && (found == nullptr || found->master == netdev.name)) found = &netdev;
+    if (has && scene.IsFit(&netdev) && (found == nullptr || found->master == netdev.name)) found = &netdev;
   }
   if (found == nullptr) return std::nullopt;
   Bootstrap out;
   out.netdev = found;
   out.reason = "it carries this node's address in Slurm, which every node reaches";
   out.others = "does not carry the node's address";
-  out.evidence = {{"interface " + found->name, node.address->ToString()}};
+  out.evidence = {{"interface " + found->name, scene.node.address->ToString()}};
   return out;
 }
 
-std::optional<Bootstrap> ByDefaultRoute(const facts::Node& node) {
+std::optional<Bootstrap> ByDefaultRoute(const Scene& scene) {
   const facts::Route* best = nullptr;
-  for (const auto& route : node.routes) {
-    if (route.destination || !IsFit(node.FindNetdev(route.interface))) continue;
+  for (const auto& route : scene.node.routes) {
+    if (route.destination || !scene.IsFit(scene.node.FindNetdev(route.interface))) continue;
     if (best == nullptr || route.metric < best->metric) best = &route;
   }
   if (best == nullptr) return std::nullopt;
   Bootstrap out;
-  out.netdev = node.FindNetdev(best->interface);
+  out.netdev = scene.node.FindNetdev(best->interface);
   out.reason = "it carries the default route";
   out.others = "not the default route's";
   out.evidence = {{"default route", best->interface}};
   return out;
 }
 
-std::optional<Bootstrap> ByElimination(const facts::Node& node) {
+std::optional<Bootstrap> ByElimination(const Scene& scene) {
   const Netdev* only = nullptr;
-  for (const auto& netdev : node.netdevs) {
-    if (!IsFit(&netdev) || IsLocalOnly(netdev)) continue;
+  for (const auto& netdev : scene.node.netdevs) {
+    if (!scene.IsFit(&netdev) || IsLocalOnly(netdev)) continue;
     if (only != nullptr) return std::nullopt;
     only = &netdev;
   }
@@ -132,12 +147,24 @@ std::optional<Bootstrap> ByElimination(const facts::Node& node) {
   return out;
 }
 
-Bootstrap Decide(const facts::Node& node, const PortSelection& selection) {
-  if (auto found = BySlingshot(node)) return *std::move(found);
-  if (auto found = ByRail(node, selection)) return *std::move(found);
-  if (auto found = ByNodeAddress(node)) return *std::move(found);
-  if (auto found = ByDefaultRoute(node)) return *std::move(found);
-  if (auto found = ByElimination(node)) return *std::move(found);
+std::optional<Bootstrap> BySite(const Scene& scene) {
+  const auto found = FindSiteBootstrap(scene.site, scene.node);
+  if (!found || found->netdev == nullptr) return std::nullopt;
+  Bootstrap out;
+  out.netdev = found->netdev;
+  out.reason = found->reason;
+  out.others = "not named by the site's policy";
+  out.evidence = {{"interface " + out.netdev->name, RoutableAddress(*out.netdev)->prefix.ToString()}};
+  return out;
+}
+
+Bootstrap Decide(const Scene& scene, const PortSelection& selection) {
+  if (auto found = BySite(scene)) return *std::move(found);
+  if (auto found = BySlingshot(scene)) return *std::move(found);
+  if (auto found = ByRail(scene, selection)) return *std::move(found);
+  if (auto found = ByNodeAddress(scene)) return *std::move(found);
+  if (auto found = ByDefaultRoute(scene)) return *std::move(found);
+  if (auto found = ByElimination(scene)) return *std::move(found);
   Bootstrap none;
   none.reason =
       "several interfaces or none could serve, and neither the node's address nor a default route tells which; "
@@ -151,11 +178,14 @@ const facts::InterfaceAddress* Bootstrap::Address() const {
   return netdev == nullptr ? nullptr : RoutableAddress(*netdev);
 }
 
-Bootstrap ChooseBootstrap(const facts::Node& node, const PortSelection& selection) {
-  Bootstrap out = Decide(node, selection);
+Bootstrap ChooseBootstrap(const facts::Node& node, const PortSelection& selection, const SitePolicy& site) {
+  const Scene scene{.node = node, .site = site};
+  Bootstrap out = Decide(scene, selection);
+  const auto wished = FindSiteBootstrap(site, node);
+  if (wished && wished->netdev == nullptr) out.reason += "; " + wished->reason;
   for (const auto& netdev : node.netdevs) {
     if (&netdev == out.netdev || netdev.kind == NetdevKind::kLoopback) continue;
-    std::string why = WhyUnfit(netdev);
+    std::string why = scene.WhyUnfit(netdev);
     if (why.empty() && IsLocalOnly(netdev)) why = "does not leave this host, or not for jobs";
     if (why.empty() && out.netdev != nullptr && netdev.master == out.netdev->name)
       why = "a member of " + out.netdev->name;

@@ -214,5 +214,27 @@ TEST(ChooseBootstrapTest, SaysWhyTheOthersAreNotTaken) {
             "docker0: does not leave this host, or not for jobs | ens5f1: does not carry the node's address");
 }
 
+TEST(ChooseBootstrapTest, TheSiteComesFirst) {
+  const facts::Node node = MakeServer();
+  const auto choose = [&](const SitePolicy& site) { return ChooseBootstrap(node, SelectPorts(node, site), site); };
+  const Origin origin{.key = "bootstrap", .line = 4};
+  SitePolicy site;
+  site.bootstrap = {.value = "eno1", .origin = origin};
+  EXPECT_EQ(choose(site).netdev->name, "eno1");
+  EXPECT_EQ(choose(site).reason, "named by the site policy, line 4: bootstrap");
+  site.bootstrap = {.value = facts::MakePrefix(Address("10.0.0.0"), 24).value(), .origin = origin};
+  EXPECT_EQ(choose(site).netdev->name, "eno1");
+  site.bootstrap = {.value = "eth9", .origin = origin};
+  EXPECT_EQ(choose(site).netdev->name, "ens5f1") << "what it names is not here";
+  EXPECT_TRUE(
+      choose(site).reason.ends_with("; site policy, line 4: bootstrap names eth9, which this node does not have"))
+      << choose(site).reason;
+  SitePolicy without;
+  InterfaceMatcher matcher;
+  matcher.name = "ens*";
+  without.exclude_interfaces = {matcher};
+  EXPECT_EQ(choose(without).netdev->name, "eno1");
+}
+
 }  // namespace
 }  // namespace nccl_tune::policy

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/policy/choose_gid.h"
+#include "core/policy/judge_site.h"
 
 namespace nccl_tune::policy {
 namespace {
@@ -130,8 +131,8 @@ void DropFrontEnd(const facts::Node& node, PortSelection* out) {
   });
 }
 
-// `usable`: how many ports there were before the front end left.
-void KeepBestGroup(PortSelection* out, std::size_t usable) {
+// `usable`: how many ports there were before the front end left. `any_rate`: only link layers are kept apart.
+void KeepBestGroup(PortSelection* out, std::size_t usable, bool any_rate) {
   const auto groups = MakeGroups(out->ports);
   const auto best = std::max_element(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
     return std::make_tuple(a.Total(), a.gbps, a.layer == LinkLayer::kInfiniBand) <
@@ -139,6 +140,7 @@ void KeepBestGroup(PortSelection* out, std::size_t usable) {
   });
   Reject(&out->ports, &out->rejected, [&](const PortRef& ref) -> std::string {
     if (best->Holds(ref)) return "";
+    if (any_rate && *ref.port->link_layer == best->layer) return "";
     if (*ref.port->link_layer != best->layer) {
       return "link layers must not be mixed, and " + Describe(*best) + " carry more";
     }
@@ -153,7 +155,7 @@ void KeepBestGroup(PortSelection* out, std::size_t usable) {
 
 std::string PortRef::Name() const { return hca->name + ":" + std::to_string(port->number); }
 
-PortSelection SelectPorts(const facts::Node& node) {
+PortSelection SelectPorts(const facts::Node& node, const SitePolicy& site) {
   PortSelection out;
   for (const auto& hca : node.hcas) {
     for (const auto& port : hca.ports) {
@@ -161,6 +163,8 @@ PortSelection SelectPorts(const facts::Node& node) {
       const bool active = port.state == PortState::kActive;
       if (hca.driver == "efa" && active) out.needs_plugin = true;
       std::string why = WhyUnusable(node, &ref);
+      const SiteVerdict verdict = JudgeDevice(site, hca, port, node);
+      if (why.empty() && verdict.rejected) why = verdict.rejected->why;
       if (why.empty()) {
         out.ports.push_back(ref);
         continue;
@@ -176,8 +180,10 @@ PortSelection SelectPorts(const facts::Node& node) {
     return out;
   }
   const std::size_t usable = out.ports.size();
-  DropFrontEnd(node, &out);
-  KeepBestGroup(&out, usable);
+  const bool listed = site.include_devices && !site.include_devices->empty();
+  if (!listed) DropFrontEnd(node, &out);
+  KeepBestGroup(&out, usable, listed);
+  if (listed) out.reason = "the site's policy lists them: " + out.reason;
   return out;
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/facts/node.h"
 #include "core/policy/decision.h"
+#include "core/policy/site_policy.h"
 
 namespace nccl_tune::policy {
 
@@ -32,7 +33,9 @@ struct PortSelection {
   bool has_trap = false;      // a rejected port would be taken by NCCL's own defaults
 };
 
-PortSelection SelectPorts(const facts::Node& node);
+// `site` only narrows: what it leaves out is rejected with its key and line; when it lists the ports to use, no port is
+// taken for the front end or for slower than a rail.
+PortSelection SelectPorts(const facts::Node& node, const SitePolicy& site = {});
 
 }  // namespace nccl_tune::policy
 

@@ -202,5 +202,39 @@ TEST(SelectPortsTest, KeepsTheFrontEndWhereThereIsNothingElse) {
   }
 }
 
+SitePolicy Site(std::vector<DeviceMatcher> include, std::vector<DeviceMatcher> exclude) {
+  SitePolicy site;
+  if (!include.empty()) site.include_devices = std::move(include);
+  if (!exclude.empty()) site.exclude_devices = std::move(exclude);
+  return site;
+}
+
+DeviceMatcher Named(const char* glob) {
+  DeviceMatcher out;
+  out.name = glob;
+  out.origin = {.key = "devices.exclude[1]", .line = 2};
+  return out;
+}
+
+TEST(SelectPortsTest, TheSiteNarrows) {
+  facts::Node node = MakeServer();  // mlx5_2 at 25 Gb/s
+  node.netdevs.push_back(MakeNetdev("ens12", "172.21.0.11"));
+  node.hcas.push_back(MakeRoce("mlx5_3", "0000:04:00.0", 100, "ens12", "172.21.0.11"));
+  EXPECT_EQ(Names(SelectPorts(node)), "mlx5_3:1");
+  const auto without = SelectPorts(node, Site({}, {Named("mlx5_3")}));
+  EXPECT_EQ(Names(without), "mlx5_2:1");
+  EXPECT_EQ(Show(without.rejected), "mlx5_3:1: left out by the site policy, line 2: devices.exclude[1]");
+  const auto both = SelectPorts(node, Site({Named("mlx5_*")}, {}));
+  EXPECT_EQ(Names(both), "mlx5_2:1 mlx5_3:1") << "rates that the site puts together";
+  EXPECT_TRUE(both.reason.starts_with("the site's policy lists them: ")) << both.reason;
+  const auto none = SelectPorts(node, Site({}, {Named("*")}));
+  EXPECT_EQ(Names(none), "");
+  EXPECT_TRUE(none.has_trap) << "NCCL would take what the site leaves out";
+  node.routes = {DefaultRoute("ens12")};
+  EXPECT_EQ(Names(SelectPorts(node, Site({Named("mlx5_3:1")}, {}))), "mlx5_3:1") << "also with the default route";
+  node.hcas[1].ports[0].state = facts::PortState::kDown;
+  EXPECT_EQ(Names(SelectPorts(node, Site({Named("mlx5_3")}, {}))), "") << "a dead port stays dead";
+}
+
 }  // namespace
 }  // namespace nccl_tune::policy

@@ -10,13 +10,14 @@
 #include "core/facts/node.h"
 #include "core/policy/choose_bootstrap.h"
 #include "core/policy/select_ports.h"
+#include "core/policy/site_policy.h"
 #include "core/policy/steer_gid.h"
 
 namespace nccl_tune::policy {
 
 struct Preferences {
-  bool pin_gid_index = true;  // false: an index is the last resort (gid_index = "auto" of the site)
-  bool mpi = false;           // also the variables of MPI and UCX
+  SitePolicy site{};  // what holds for this node and step
+  bool mpi = false;   // also the variables of MPI and UCX
 };
 
 // Points into `node`, which must outlive it.

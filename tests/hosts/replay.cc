@@ -55,7 +55,9 @@ base::Result<Replay> ReplayCapture(const std::string& folder, const std::string&
   node.notes.insert(node.notes.begin(), notes.begin(), notes.end());
   auto details = hw::ReadDetails(tree, node, std::nullopt);
   auto plan = env::MakePlan(label, policy::Assess(node), {});
-  auto unpinned = env::MakePlan(label, policy::Assess(node, {.pin_gid_index = false}), {});
+  policy::SitePolicy site;
+  site.gid_index = {.value = policy::GidIndexRule::kAuto, .origin = {}};
+  auto unpinned = env::MakePlan(label, policy::Assess(node, {.site = site}), {});
   return Replay{
       .node = std::move(node), .details = std::move(details), .plan = std::move(plan), .unpinned = std::move(unpinned)};
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/job.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "core/policy/situation.h"
+#include "hw/find_nccl.h"
+#include "hw/read_node.h"
+#include "hw/user_file.h"
+#include "site/parse_policy.h"
+#include "site/read_job.h"
+#include "site/read_policy.h"
+
+namespace nccl_tune::cli {
+namespace {
+
+// The policy that --policy names must be right; the machine's own is ignored with a note where it is not.
+base::Result<policy::SiteFile> OpenPolicy(const Options& options, const Machine& machine,
+                                          std::vector<facts::Note>* notes) {
+  if (!options.site_policy) return site::ReadPolicy(*machine.tree, notes);
+  constexpr std::size_t kLimit = 1 << 20;
+  NCCL_TUNE_ASSIGN_OR_RETURN(text, hw::ReadUserFile(*options.site_policy, kLimit));
+  return site::ParsePolicy(text, *options.site_policy);
+}
+
+}  // namespace
+
+base::Environment UserEnvironment(const Machine& machine) {
+  return machine.live ? base::CopyEnvironment(environ) : base::Environment();
+}
+
+nccl::NcclVersion VersionOr(const facts::NcclLibraries& libraries, const nccl::NcclVersion& otherwise) {
+  const std::string text = libraries.nccl ? libraries.nccl->version.value_or("") : "";
+  return nccl::ParseNcclVersion(text).value_or(otherwise);
+}
+
+base::Result<Job> PlanJob(const Options& options, bool with_library) {
+  NCCL_TUNE_ASSIGN_OR_RETURN(machine, OpenMachine(options));
+  NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(*machine.tree, machine.ip, machine.node_addr));
+  node.notes.insert(node.notes.begin(), machine.notes.begin(), machine.notes.end());
+  Job out;
+  const auto environment = UserEnvironment(machine);
+  out.version = nccl::kAssumedVersion;
+  if (with_library) {
+    const auto libraries = hw::FindNccl(*machine.tree, environment, &node.notes);
+    out.version = VersionOr(libraries, nccl::kAssumedVersion);
+    if (libraries.nccl && libraries.nccl->version) out.library = libraries.nccl->path;
+  }
+  const auto user = site::ReadSettings(*machine.tree, environment, out.version, &node.notes);
+  NCCL_TUNE_ASSIGN_OR_RETURN(file, OpenPolicy(options, machine, &node.notes));
+  policy::Preferences preferences{.site = site::ResolveFor(file, environment, machine.name), .mpi = options.mpi};
+  out.off = preferences.site.IsOff();
+  out.plan = env::MakePlan(machine.name, policy::Assess(node, preferences), user);
+  out.node = std::move(node);
+  return out;
+}
+
+}  // namespace nccl_tune::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is set and wished for a job on a machine: the environment with what NCCL's and Open MPI's own files add, and the
+// site's policy for this step. Reads below a tree's root.
+#ifndef NCCL_TUNE_SITE_READ_JOB_H_
+#define NCCL_TUNE_SITE_READ_JOB_H_
+
+#include <string>
+#include <vector>
+
+#include "base/environment.h"
+#include "core/facts/node.h"
+#include "core/nccl/conf_file.h"
+#include "core/nccl/nccl_version.h"
+#include "core/policy/site_policy.h"
+#include "hw/tree.h"
+
+namespace nccl_tune::site {
+
+// `environment`: of the job. Files that cannot be read, and lines that NCCL takes otherwise than they look, are notes.
+nccl::SourcedEnvironment ReadSettings(const hw::Tree& tree, const base::Environment& environment,
+                                      const nccl::NcclVersion& version, std::vector<facts::Note>* notes);
+
+// What of a site's policy holds on `node` for the job whose environment this is: Slurm's own variables name its
+// partition, and the node as Slurm calls it.
+policy::SitePolicy ResolveFor(const policy::SiteFile& file, const base::Environment& environment,
+                              const std::string& node);
+
+}  // namespace nccl_tune::site
+
+#endif  // NCCL_TUNE_SITE_READ_JOB_H_
