@@ -28,6 +28,7 @@
 #include "bench/nccl_build.h"
 #include "bench/options.h"
 #include "bench/world.h"
+#include "core/env/mpi_parameters.h"
 
 namespace nccl_tune::bench {
 namespace {
@@ -93,14 +94,12 @@ Result<Choice> Choose(const Options& options, const std::string& folder) {
 // Open MPI reads its settings from the environment when it starts.
 void SetForMpi(const World& world, const Environment& environment) {
   MpiFacts facts{.environment = environment,
-                 .parameter_files = {ReadFile("/etc/openmpi/openmpi-mca-params.conf")},
+                 .parameter_files = {},
                  .ranks = world.size,
                  .local_ranks = world.local_size,
                  .usable_cores = UsableCores(),
                  .online_cores = static_cast<std::uint64_t>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L))};
-  if (const auto home = base::Lookup(environment, "HOME")) {
-    facts.parameter_files.push_back(ReadFile(*home + "/.openmpi/mca-params.conf"));
-  }
+  for (const auto& path : env::MpiParameterPaths(environment)) facts.parameter_files.push_back(ReadFile(path));
   for (const Setting& setting : ChooseMpiSettings(facts)) {
     setenv(setting.name.c_str(), setting.value.c_str(), 1);
     Note(world, "set " + setting.name + "=" + base::Printable(setting.value) + ": " + setting.why);

@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-#include "base/parse_number.h"
+#include "core/env/mpi_parameters.h"
 
 namespace nccl_tune::bench {
 namespace {
@@ -15,16 +15,7 @@ constexpr std::string_view kPrefix = "OMPI_MCA_";
 std::set<std::string, std::less<>> NamesIn(const std::vector<std::string>& files) {
   std::set<std::string, std::less<>> names;
   for (const std::string& file : files) {
-    std::string_view rest = file;
-    while (!rest.empty()) {
-      const std::size_t end = rest.find('\n');
-      const std::string_view line = base::Trim(rest.substr(0, end));
-      const std::size_t equals = line.find('=');
-      if (!line.starts_with('#') && equals != std::string_view::npos) {
-        names.emplace(base::Trim(line.substr(0, equals)));
-      }
-      rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
-    }
+    for (const auto& setting : env::ParseMpiParameters("", file).settings) names.insert(setting.name);
   }
   return names;
 }
@@ -46,7 +37,9 @@ class Chooser {
   bool InEnvironment(std::string_view parameter) const {
     return facts_.environment.contains(std::string(kPrefix).append(parameter));
   }
-  bool IsSet(std::string_view parameter) const { return InEnvironment(parameter) || in_files_.contains(parameter); }
+  bool IsSet(std::string_view parameter) const {
+    return InEnvironment(parameter) || in_files_.contains(std::string(kPrefix).append(parameter));
+  }
 
   void Set(std::string_view parameter, const std::string& value, const std::string& why) {
     settings_.push_back({.name = std::string(kPrefix).append(parameter), .value = value, .why = why});

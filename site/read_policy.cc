@@ -11,23 +11,23 @@
 namespace nccl_tune::site {
 namespace {
 
-facts::Note Ignored(base::Error error) {
-  std::string where = error.where.empty() ? std::string(kPolicyPath) : std::move(error.where);
+facts::Note Ignored(base::Error error, std::string_view path) {
+  std::string where = error.where.empty() ? std::string(path) : std::move(error.where);
   error.where.clear();
   return {.where = std::move(where), .what = std::string(kIgnored) + ", detection alone decides: " + error.ToString()};
 }
 
 }  // namespace
 
-policy::SiteFile ReadPolicy(const hw::Tree& tree, std::vector<facts::Note>* notes) {
-  const auto text = tree.Read(kPolicyPath, kLargestPolicy);
+policy::SiteFile ReadPolicy(const hw::Tree& tree, std::vector<facts::Note>* notes, std::string_view path) {
+  const auto text = tree.Read(path, kLargestPolicy);
   if (!text.ok()) {
-    if (text.error().code != base::Code::kNotFound) notes->push_back(Ignored(text.error()));
+    if (text.error().code != base::Code::kNotFound) notes->push_back(Ignored(text.error(), path));
     return {};
   }
-  CheckedPolicy checked = CheckPolicy(*text, kPolicyPath);
+  CheckedPolicy checked = CheckPolicy(*text, path);
   if (!checked.errors.empty()) {
-    notes->push_back(Ignored(FirstError(checked.errors)));
+    notes->push_back(Ignored(FirstError(checked.errors), path));
     return {};
   }
   for (facts::Note& note : checked.notes) notes->push_back(std::move(note));

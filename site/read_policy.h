@@ -20,7 +20,8 @@ inline constexpr std::string_view kIgnored = "site policy ignored";
 
 // Never fails: a file that is absent gives the default policy and no note; one that cannot be read or has a fault gives
 // the default policy and one note, which names the first fault. Odd things that are no fault are notes too.
-policy::SiteFile ReadPolicy(const hw::Tree& tree, std::vector<facts::Note>* notes);
+// `path`: below the root.
+policy::SiteFile ReadPolicy(const hw::Tree& tree, std::vector<facts::Note>* notes, std::string_view path = kPolicyPath);
 
 }  // namespace nccl_tune::site
 

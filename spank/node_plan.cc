@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spank/node_plan.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -38,12 +36,18 @@ std::string WarningOf(const std::vector<facts::Note>& notes) {
   return found == notes.end() ? "" : base::Printable(found->where + ": " + found->what);
 }
 
+policy::SiteFile ReadPolicyAt(const hw::Tree& tree, std::string_view path, std::vector<facts::Note>* notes) {
+  while (path.starts_with('/')) path.remove_prefix(1);
+  return site::ReadPolicy(tree, notes, path);
+}
+
 base::Result<NodePlan> Detect(const env::Environment& user, const Wish& wish) {
   NCCL_TUNE_ASSIGN_OR_RETURN(tree, hw::DirectoryTree::Open("/"));
   NodePlan out;
   std::vector<facts::Note> notes;
   const std::string name = hw::OwnHostName();
-  policy::Preferences preferences{.site = site::ResolveFor(site::ReadPolicy(*tree, &notes), user, name), .mpi = false};
+  policy::Preferences preferences{.site = site::ResolveFor(ReadPolicyAt(*tree, wish.policy, &notes), user, name),
+                                  .mpi = false};
   out.warning = WarningOf(notes);
   out.mode = ModeOf(wish, preferences.site);
   preferences.mpi = out.mode.mpi;
@@ -103,6 +107,6 @@ base::Result<NodePlan> MakeNodePlan(const env::Environment& user, const Wish& wi
   return out;
 }
 
-bool HasSitePolicy() { return access(("/" + std::string(site::kPolicyPath)).c_str(), F_OK) == 0; }
+std::string UsualPolicy() { return "/" + std::string(site::kPolicyPath); }
 
 }  // namespace nccl_tune::spank

@@ -17,6 +17,7 @@ namespace nccl_tune::spank {
 struct Wish {
   std::optional<Mode> mode;  // the job's own; absent: it says nothing
   Mode fallback;             // for such a job, where the site's policy says nothing either
+  std::string policy;        // the site's policy, an absolute path
 };
 
 struct NodePlan {
@@ -30,8 +31,8 @@ struct NodePlan {
 // `user`: the job's environment. The policy and the facts are those of the live machine, read as the effective user.
 base::Result<NodePlan> MakeNodePlan(const env::Environment& user, const Wish& wish, std::chrono::milliseconds deadline);
 
-// Whether a site has a policy at all: one question to the file system.
-bool HasSitePolicy();
+// Where a site's policy is, if nothing else is said.
+std::string UsualPolicy();
 
 }  // namespace nccl_tune::spank
 

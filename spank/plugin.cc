@@ -5,6 +5,8 @@
 //
 // Where each callback runs (Slurm 22.05 to 26.05): init in srun, sbatch, salloc, slurmd and slurmstepd; user_init in
 // slurmstepd with the user's effective id, before the tasks are forked; task_init in each task, after the fork.
+#include <unistd.h>
+
 #include <array>
 #include <chrono>
 #include <exception>
@@ -26,8 +28,9 @@ namespace {
 
 // The one object of state. Made in init, filled in user_init, only read in task_init (a fork copies it).
 struct Context {
-  std::optional<Mode> option;  // --nccl-tune, when given
-  Mode site_default;           // default= in plugstack.conf; off as shipped
+  std::optional<Mode> option;          // --nccl-tune, when given
+  Mode site_default;                   // default= in plugstack.conf; off as shipped
+  std::string policy = UsualPolicy();  // policy= in plugstack.conf
   std::chrono::milliseconds deadline{500};
   std::optional<NodePlan> plan;
   base::Environment outer;  // what a plan of an outer step had set
@@ -96,11 +99,19 @@ base::Status TakeArgument(std::string_view argument) {
                          .expected = "1 to 10000"};
     }
     TheContext().deadline = std::chrono::milliseconds(*number);
+  } else if (name == "policy") {
+    if (!value.starts_with('/') || value.ends_with('/')) {
+      return base::Error{.code = base::Code::kInvalidInput,
+                         .what = "bad policy",
+                         .seen = std::string(value),
+                         .expected = "an absolute path of a file"};
+    }
+    TheContext().policy = value;
   } else {
     return base::Error{.code = base::Code::kInvalidInput,
                        .what = "unknown argument",
                        .seen = std::string(argument),
-                       .expected = "default=MODE or timeout_ms=NUMBER"};
+                       .expected = "default=MODE, policy=FILE or timeout_ms=NUMBER"};
   }
   return base::Ok();
 }
@@ -163,11 +174,12 @@ base::Environment OuterValues(const base::Environment& user) {
 int UserInit(spank_t spank) {
   Context& context = TheContext();
   const auto user = JobEnvironment(spank);
-  const Wish wish{.mode = ModeOfJob(user), .fallback = context.site_default};
+  const Wish wish{.mode = ModeOfJob(user), .fallback = context.site_default, .policy = context.policy};
   // A step inside a tuned one starts from what the user has set: also when it says off, and when detection fails.
   if (context.option || wish.mode.value_or(wish.fallback).set) context.outer = OuterValues(user);
   // Without a wish only a site's policy can make this step one of ours.
-  const bool active = wish.mode ? wish.mode->Active() : wish.fallback.Active() || HasSitePolicy();
+  const bool active =
+      wish.mode ? wish.mode->Active() : wish.fallback.Active() || access(wish.policy.c_str(), F_OK) == 0;
   if (!active) return 0;
   auto plan = MakeNodePlan(user, wish, context.deadline);
   if (!plan.ok()) {

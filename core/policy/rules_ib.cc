@@ -99,7 +99,8 @@ Decision IbDisable(const Situation& s) {
     out.reason = "RDMA ports are usable";
   } else if (s.selection.has_trap) {
     out.value = "1";
-    out.reason = "NCCL would take an RDMA port that cannot work here";
+    out.reason = s.selection.has_left_out ? "NCCL would take an RDMA port that the site leaves out"
+                                          : "NCCL would take an RDMA port that cannot work here";
     out.rejected = s.selection.rejected;
   } else if (s.bootstrap.netdev != nullptr && s.bootstrap.netdev->driver.starts_with("cxi")) {
     out.value = "1";

@@ -164,7 +164,9 @@ PortSelection SelectPorts(const facts::Node& node, const SitePolicy& site) {
       if (hca.driver == "efa" && active) out.needs_plugin = true;
       std::string why = WhyUnusable(node, &ref);
       const SiteVerdict verdict = JudgeDevice(site, hca, port, node);
-      if (why.empty() && verdict.rejected) why = verdict.rejected->why;
+      const bool left_out = why.empty() && verdict.rejected;
+      if (left_out) why = verdict.rejected->why;
+      out.has_left_out = out.has_left_out || left_out;
       if (why.empty()) {
         out.ports.push_back(ref);
         continue;

@@ -31,6 +31,7 @@ struct PortSelection {
   std::string reason;         // why these, or why none
   bool needs_plugin = false;  // an EFA device is there: its own NCCL plugin carries the traffic
   bool has_trap = false;      // a rejected port would be taken by NCCL's own defaults
+  bool has_left_out = false;  // one of those works, and the site leaves it out
 };
 
 // `site` only narrows: what it leaves out is rejected with its key and line; when it lists the ports to use, no port is

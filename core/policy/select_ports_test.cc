@@ -229,7 +229,8 @@ TEST(SelectPortsTest, TheSiteNarrows) {
   EXPECT_TRUE(both.reason.starts_with("the site's policy lists them: ")) << both.reason;
   const auto none = SelectPorts(node, Site({}, {Named("*")}));
   EXPECT_EQ(Names(none), "");
-  EXPECT_TRUE(none.has_trap) << "NCCL would take what the site leaves out";
+  EXPECT_TRUE(none.has_trap && none.has_left_out) << "NCCL would take what the site leaves out";
+  EXPECT_FALSE(SelectPorts(node).has_left_out);
   node.routes = {DefaultRoute("ens12")};
   EXPECT_EQ(Names(SelectPorts(node, Site({Named("mlx5_3:1")}, {}))), "mlx5_3:1") << "also with the default route";
   node.hcas[1].ports[0].state = facts::PortState::kDown;

@@ -8,7 +8,9 @@
 #include "base/json.h"
 #include "core/env/plan.h"
 #include "core/nccl/check_value.h"
+#include "core/nccl/conf_file.h"
 #include "core/nccl/name_list.h"
+#include "core/nccl/nccl_version.h"
 #include "core/policy/decide.h"
 #include "report/explain.h"
 #include "report/facts_text.h"
@@ -69,13 +71,13 @@ void RequireSameAfterTravel(const env::Plan& plan, const base::Environment& valu
   Require(back->ports.size() == plan.ports.size(), "a plan keeps its ports", *json);
 }
 
-void RequireSoundTexts(const env::Plan& plan, const facts::Node& node, const base::Environment& values) {
-  RequireLines(report::ExplainText(plan, node.notes));
-  RequireLines(report::SummaryText(plan, "node1: "));
+void RequireSoundTexts(const report::Explanation& all, const facts::Node& node, const base::Environment& values) {
+  RequireLines(report::ExplainText(all));
+  RequireLines(report::SummaryText(all, "node1: "));
   RequireLines(report::EnvShell(values));
   RequireLines(report::EnvConf(values));
-  RequireLines(report::FactsText(node));
-  for (const auto& text : {report::ExplainJson(plan, node.notes), report::EnvJson(values), report::FactsJson(node)}) {
+  RequireLines(report::FactsText(node, {}, {}));
+  for (const auto& text : {report::ExplainJson(all), report::EnvJson(values), report::FactsJson(node, {}, {})}) {
     RequireLines(text);
     Require(base::ParseJson(text).ok(), "JSON can be read", text);
   }
@@ -84,7 +86,8 @@ void RequireSoundTexts(const env::Plan& plan, const facts::Node& node, const bas
 }  // namespace
 
 void RequireSoundPlan(const facts::Node& node, const base::Environment& user, Texts texts) {
-  const auto plan = env::MakePlan("node1", policy::Assess(node), user);
+  const auto settings = nccl::MergeSettings(user, {});
+  const auto plan = env::MakePlan("node1", policy::Assess(node), settings);
   const auto values = env::ValuesOf(plan);
   RequireSoundValues(node, values);
   for (const auto& setting : plan.settings) {
@@ -94,11 +97,13 @@ void RequireSoundPlan(const facts::Node& node, const base::Environment& user, Te
             "what the user has set stays", setting.decision.variable);
   }
   RequireSameAfterTravel(plan, values);
-  const auto again = env::MakePlan("node1", policy::Assess(node), user);
+  const auto again = env::MakePlan("node1", policy::Assess(node), settings);
   Require(env::ValuesOf(again) == values, "the same twice");
   if (texts == Texts::kNone) return;
-  RequireSoundTexts(plan, node, values);
-  Require(report::ExplainJson(plan, node.notes) == report::ExplainJson(again, node.notes), "the same twice");
+  const auto all = report::Explain(node, plan, nccl::kAssumedVersion);
+  RequireSoundTexts(all, node, values);
+  Require(report::ExplainJson(all) == report::ExplainJson(report::Explain(node, again, nccl::kAssumedVersion)),
+          "the same twice");
 }
 
 }  // namespace nccl_tune::fuzz

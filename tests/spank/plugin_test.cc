@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -117,6 +119,44 @@ TEST(PluginTest, OnWithoutTheOption) {
     EXPECT_EQ(host.TaskInit(), 0);
     EXPECT_EQ(host.forks, 1);
     PlanOf(host);
+  }
+}
+
+// A policy at a place of its own, and the argument that names it.
+std::string WritePolicy(const char* text) {
+  const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/policy.toml";
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(PluginTest, TheSitesPolicyDecidesForJobsThatSayNothing) {
+  const struct {
+    const char* policy;
+    const char* option;  // nullptr: none given
+    bool tuned;
+  } rows[] = {
+      {"mode = \"auto\"\n", nullptr, true},
+      {"mode = \"auto\"\n", "off", false},
+      {"mode = \"off\"\n", nullptr, false},
+      {"mode = \"off\"\n", "auto", false},
+      {"gid_index = \"auto\"\n", nullptr, false},
+      {"gid_index = \"auto\"\n", "auto", true},
+      {"", nullptr, false},
+      {"mode = broken", nullptr, false},
+      {"mode = broken", "auto", true},
+  };
+  for (const auto& row : rows) {
+    Host host;
+    ASSERT_TRUE(host.loaded());
+    host.Init({kPatient, "policy=" + WritePolicy(row.policy)});
+    if (row.option != nullptr) {
+      EXPECT_EQ(host.Option(row.option, true), 0);
+    }
+    EXPECT_EQ(host.UserInit(), 0);
+    EXPECT_EQ(host.TaskInit(), 0);
+    EXPECT_EQ(host.task.contains("NCCL_TUNE_PLAN"), row.tuned) << row.policy << host.log << host.info;
+    EXPECT_EQ(host.info.find("site policy ignored") != std::string::npos, std::string(row.policy) == "mode = broken")
+        << host.info;
   }
 }
 
@@ -242,7 +282,7 @@ TEST(PluginTest, ATooShortDeadlineLetsTheStepGoOn) {
 }
 
 TEST(PluginTest, OddArgumentsWarnAndAreIgnored) {
-  const char* unknown = "expected default=MODE or timeout_ms=NUMBER; ignoring it\n";
+  const char* unknown = "expected default=MODE, policy=FILE or timeout_ms=NUMBER; ignoring it\n";
   const struct {
     const char* argument;
     std::string log;
@@ -258,6 +298,14 @@ TEST(PluginTest, OddArgumentsWarnAndAreIgnored) {
       {"timeout_ms", "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"\", expected 1 to 10000; ignoring it\n"},
       {"timeout_ms=5s",
        "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"5s\", expected 1 to 10000; ignoring it\n"},
+      {"policy=",
+       "error: nccl-tune: plugstack.conf: bad policy: got \"\", expected an absolute path of a file; ignoring it\n"},
+      {"policy=nccl-tune.toml",
+       "error: nccl-tune: plugstack.conf: bad policy: got \"nccl-tune.toml\", expected an absolute path of a file; "
+       "ignoring it\n"},
+      {"policy=/etc/",
+       "error: nccl-tune: plugstack.conf: bad policy: got \"/etc/\", expected an absolute path of a file; ignoring "
+       "it\n"},
       {"timeout_ms=-5",
        "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"-5\", expected 1 to 10000; ignoring it\n"},
   };

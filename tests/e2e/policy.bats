@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The site's policy on a real Slurm, read at each step; and MPI's variables beside what users and sites have set.
+
+bats_require_minimum_version 1.5.0
+load cluster
+
+INSIDE=/run/cluster
+
+setup_file() {
+  make_state
+  (cd "$CLONE" && . tools/bazel.bash && bazel_command build --noshow_progress //tests/mpi:sum) \
+    >"$NCCL_TUNE_CLUSTER_DIR/build.log" 2>&1 3>&- || { cat "$NCCL_TUNE_CLUSTER_DIR/build.log"; return 1; }
+  up policy
+  cp -L "$CLONE/bazel-bin/tests/mpi/sum" "$NCCL_TUNE_CLUSTER_DIR/policy/bin/"
+  # The drop-in with a policy of our own; the daemons read it for each step.
+  head_run sed -i "s|\(^optional .*\)|\1 policy=$INSIDE/conf/nccl-tune.toml|" $INSIDE/conf/plugstack.conf.d/nccl_tune.conf
+}
+
+teardown_file() {
+  remove_state
+}
+
+setup() {
+  rm -f "$NCCL_TUNE_CLUSTER_DIR/policy/conf/nccl-tune.toml"
+}
+
+head_run() { "$CLUSTER" run --name policy "$@" 3>&-; }
+site() { cat >"$NCCL_TUNE_CLUSTER_DIR/policy/conf/nccl-tune.toml"; }
+
+# What explain says, without the node's name in front and in one line.
+flat() { sed 's/^nccl-tune: [^:]*: *//' <<<"$stderr" | tr -s '\n ' ' '; }
+
+SHOW='echo "$(hostname) ${NCCL_IB_HCA-none} ${NCCL_IB_GID_INDEX-none} ${NCCL_SOCKET_IFNAME-none} ${NCCL_IB_TC-none}"'
+one_each() { head_run srun -N3 --ntasks-per-node=1 "$@" sh -c "$SHOW" | sort; }
+expect_all() { printf 'server%d %s\n' 1 "$1" 2 "$1" 3 "$1"; }
+
+@test "no policy: detection decides, and a job that says nothing gets nothing" {
+  [ "$(one_each --nccl-tune)" = "$(expect_all '=mlx5_1:1 3 =ens11f1 none')" ]
+  [ "$(one_each)" = "$(expect_all 'none none none none')" ]
+}
+
+@test "the policy fixes, leaves out and names" {
+  site <<<'bootstrap = "eno1"
+gid_index = "auto"
+[traffic_class]
+tc = 106'
+  [ "$(one_each --nccl-tune)" = "$(expect_all '=mlx5_1:1 none =eno1 106')" ]
+  [ "$(one_each --nccl-tune --export=ALL,NCCL_IB_TC=0)" = "$(expect_all '=mlx5_1:1 none =eno1 0')" ]
+  site <<<'[devices]
+exclude = ["mlx5_1"]'
+  run -0 --separate-stderr head_run srun -N1 -w server2 --nccl-tune=explain true
+  [[ $(flat) == *"NCCL_IB_DISABLE 1 NCCL would take an RDMA port that the site leaves out"* ]]
+  [[ $(flat) == *"mlx5_1:1: left out by the site policy, line 2: devices.exclude[1]"* ]]
+}
+
+@test "a block for some nodes and partitions" {
+  site <<<'[[when]]
+nodes = "server[1-2]"
+[when.set]
+NCCL_IB_TC = 98'
+  run -0 one_each --nccl-tune
+  [ "$output" = "server1 =mlx5_1:1 3 =ens11f1 98
+server2 =mlx5_1:1 3 =ens11f1 98
+server3 =mlx5_1:1 3 =ens11f1 none" ]
+}
+
+@test "the site turns everything off and on again without a restart" {
+  site <<<'mode = "off"'
+  [ "$(one_each --nccl-tune)" = "$(expect_all 'none none none none')" ]
+  run -0 --separate-stderr one_each --nccl-tune=explain
+  [ "$stderr" = "" ]
+  site <<<'mode = "auto"'
+  [ "$(one_each)" = "$(expect_all '=mlx5_1:1 3 =ens11f1 none')" ]
+  [ "$(one_each --nccl-tune=off)" = "$(expect_all 'none none none none')" ]
+  [ "$(one_each --export=ALL,NCCL_TUNE=off)" = "$(expect_all 'none none none none')" ]
+}
+
+@test "a broken policy breaks no job: detection decides, and explain says so" {
+  for text in 'gid_index = "sometimes"' 'mode = off' '[devices' $'\x01\x02' 'unknown = 1'; do
+    site <<<"$text"
+    [ "$(one_each --nccl-tune)" = "$(expect_all '=mlx5_1:1 3 =ens11f1 none')" ]
+    [ "$(one_each)" = "$(expect_all 'none none none none')" ]
+    run -0 --separate-stderr head_run srun -N1 -w server1 --nccl-tune=explain true
+    [[ $(flat) == "note run/cluster/conf/nccl-tune.toml:1: site policy ignored, detection alone decides:"* ]]
+  done
+}
+
+@test "a node is not drained by any policy" {
+  [ "$(head_run sinfo -h -N -o %t | sort -u)" = idle ]
+}
+
+@test "MPI's variables are set with the mode item mpi only" {
+  local mpi='echo "${OMPI_MCA_btl_tcp_if_include-none} ${UCX_NET_DEVICES-none}"'
+  [ "$(head_run srun -N1 -w server1 --nccl-tune sh -c "$mpi")" = "none none" ]
+  [ "$(head_run srun -N1 -w server1 --nccl-tune=mpi sh -c "$mpi")" = "ens11f1 mlx5_1:1,ens11f1" ]
+}
+
+# An include beside an exclude ends an MPI job: whatever is set, ours changes nothing of the outcome.
+@test "an MPI program runs the same with each opposite set, with and without us" {
+  local opposite mode
+  for opposite in none=0 OMPI_MCA_btl_tcp_if_exclude=lo,eno1 OMPI_MCA_btl_tcp_if_include=eno1 \
+    OMPI_MCA_oob_tcp_if_exclude=lo,eno1 OMPI_MCA_oob_tcp_if_include=eno1 UCX_NET_DEVICES=eno1 \
+    GLOO_SOCKET_IFNAME=eno1 NVSHMEM_HCA_PE_MAPPING=mlx5_1:1:1; do
+    for mode in off auto mpi; do
+      run -0 head_run env "$opposite" srun -N3 --ntasks-per-node=1 --mpi=pmix --nccl-tune=$mode sum
+      [[ $output == *"3 ranks, sum 3"* ]] || { echo "$opposite with $mode: $output"; false; }
+    done
+  done
+}
+
+@test "an exclude in a parameter file of MPI counts too" {
+  local home=$INSIDE/shared/home
+  head_run sh -c "mkdir -p $home/.openmpi && echo 'btl_tcp_if_exclude = lo,eno1' >$home/.openmpi/mca-params.conf"
+  run -0 head_run env HOME=$home srun -N1 -w server1 --nccl-tune=mpi sh -c 'echo "${OMPI_MCA_btl_tcp_if_include-none}"'
+  [ "$output" = none ]
+  run -0 --separate-stderr head_run env HOME=$home srun -N1 -w server1 --nccl-tune=mpi,explain true
+  [[ $(flat) == *"mca-params.conf:1 sets OMPI_MCA_btl_tcp_if_exclude, which settles the same"* ]]
+  for mode in off mpi; do
+    run -0 head_run env HOME=$home srun -N3 --ntasks-per-node=1 --mpi=pmix --nccl-tune=$mode sum
+    [[ $output == *"3 ranks, sum 3"* ]]
+  done
+}
+
+@test "values in NCCL's own files are kept, and explain names the line" {
+  local home=$INSIDE/shared/conf
+  head_run sh -c "mkdir -p $home && printf '# ours\nNCCL_IB_HCA=mlx5_0\n' >$home/.nccl.conf"
+  run -0 --separate-stderr head_run env HOME=$home srun -N1 -w server1 --nccl-tune=explain sh -c "$SHOW"
+  [ "$output" = "server1 none none =ens11f1 none" ]
+  [[ $(flat) == *"NCCL_IB_HCA mlx5_0 ($home/.nccl.conf:2, kept)"* ]]
+  [[ $(flat) == *"mlx5_0:1: its port is not active, so NCCL skips it"* ]]
+}
