@@ -199,6 +199,7 @@ std::string ShellQuote(const std::string& value) {
 
 Explanation Explain(const facts::Node& node, env::Plan plan, const nccl::NcclVersion& version) {
   Explanation out;
+  out.transports = policy::RecognizeTransports(node);
   out.contradictions = env::FindContradictions(node, plan.user, env::FinalValues(plan), version);
   out.without_us = env::PredictWithoutUs(node, plan.user, version);
   for (const auto& note : node.notes) {
@@ -216,6 +217,10 @@ std::string ExplainText(const Explanation& all) {
   std::string out;
   if (!all.plan.node.empty()) out += base::Printable(all.plan.node) + "\n";
   for (const auto& warning : all.warnings) out += Wrap("note", kLabel, warning);
+  for (const auto& t : all.transports) {
+    out += Wrap("network", kLabel, t.name + ": " + t.what) +
+           Wrap("    from", kLabel, t.evidence.where + " = " + t.evidence.value);
+  }
   for (const auto& setting : all.plan.settings) {
     if (IsPlainUnset(setting)) continue;
     out += Wrap(setting.decision.variable, kValue, ShownValue(setting));
@@ -239,6 +244,11 @@ std::string ExplainJson(const Explanation& all) {
   out["version"] = 1;
   if (!all.plan.node.empty()) out["node"] = all.plan.node;
   out["warnings"] = all.warnings;
+  out["networks"] = Json::array();
+  for (const auto& t : all.transports) {
+    out["networks"].push_back(
+        {{"name", t.name}, {"what", t.what}, {"where", t.evidence.where}, {"value", t.evidence.value}});
+  }
   out["settings"] = Json::array();
   for (const auto& setting : all.plan.settings) out["settings"].push_back(SettingJson(setting));
   out["wrong"] = WrongJson(all.contradictions);

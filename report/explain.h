@@ -13,11 +13,13 @@
 #include "core/env/without_us.h"
 #include "core/facts/node.h"
 #include "core/nccl/nccl_version.h"
+#include "core/policy/transports.h"
 
 namespace nccl_tune::report {
 
 struct Explanation {
   env::Plan plan;
+  std::vector<policy::Transport> transports;
   std::vector<env::Contradiction> contradictions;
   env::WithoutUs without_us;
   std::string library;  // where the NCCL is whose version `without_us` speaks of; empty: that version is assumed
