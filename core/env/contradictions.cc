@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/nearest.h"
 #include "base/result.h"
 #include "core/nccl/check_value.h"
 #include "core/nccl/gid_ranking.h"
@@ -180,9 +181,23 @@ Findings JudgeOnNode(const Scene& scene, const std::string& name, const std::str
   return {};
 }
 
+// Of NCCL's names only: our table does not hold all of them, so an unknown name is wrong only where a known one is near
+// and not set itself.
+Findings JudgeName(const Scene& scene, const std::string& name) {
+  if (!name.starts_with("NCCL_") || name.starts_with("NCCL_TUNE")) return {};
+  std::vector<std::string_view> known;
+  for (const auto& variable : nccl::AllVariables()) known.push_back(variable.name);
+  const std::string_view nearest = base::Nearest(name, known);
+  constexpr std::size_t kFar = 1;  // longer or shorter by more: another name
+  const std::size_t shorter = std::min(nearest.size(), name.size());
+  if (nearest.empty() || scene.all.contains(nearest) || std::max(nearest.size(), name.size()) - shorter > kFar)
+    return {};
+  return {{"not a variable that we know", "Did you mean " + std::string(nearest) + "?"}};
+}
+
 Findings Judge(const Scene& scene, const std::string& name, const std::string& value) {
   const auto* variable = nccl::Lookup(name);
-  if (variable == nullptr) return {};
+  if (variable == nullptr) return JudgeName(scene, name);
   const auto text = nccl::CheckValue(name, value);
   if (!text.ok()) return {{text.error().what, text.error().hint}};
   const bool unknown = variable->since.major != 0 && scene.version < variable->since;

@@ -111,6 +111,19 @@ TEST(ContradictionsTest, WhatThisNodeContradicts) {
   for (const auto& row : rows) EXPECT_EQ(Judge(MakeNode(), row.theirs), row.found);
 }
 
+TEST(ContradictionsTest, NamesThatLookMisspelt) {
+  const auto judge = [](const char* name) { return Judge(MakeNode(), {{name, "1"}}); };
+  const std::string mean = ": not a variable that we know -> Did you mean ";
+  EXPECT_EQ(judge("NCCL_IB_HCAS"), "NCCL_IB_HCAS" + mean + "NCCL_IB_HCA?");
+  EXPECT_EQ(judge("NCCL_SOCKET_IFNAM"), "NCCL_SOCKET_IFNAM" + mean + "NCCL_SOCKET_IFNAME?");
+  EXPECT_EQ(judge("NCCL_IB_GID_IDNEX"), "NCCL_IB_GID_IDNEX" + mean + "NCCL_IB_GID_INDEX?");
+  for (const char* name : {"NCCL_", "NCCL_LL_BUFFSIZE", "NCCL_TUNE", "NCCL_TUNE_PLAN", "MY_NCCL_IB_HCA", "IB_HCA",
+                           "NCCL_A_NAME_THAT_IS_NOT_LIKE_ANY_OTHER"}) {
+    EXPECT_EQ(judge(name), "") << name;
+  }
+  EXPECT_EQ(Judge(MakeNode(), {{"NCCL_IB_HCAS", "x"}, {"NCCL_IB_HCA", "=mlx5_2:1"}}), "") << "the right one is set too";
+}
+
 TEST(ContradictionsTest, InterfacesThatCannotBeFound) {
   for (const char* value : {"=ens9", "=ens7", "=ens8", "=ens5"}) {
     EXPECT_TRUE(
