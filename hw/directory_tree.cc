@@ -33,12 +33,41 @@ std::string NamePart(std::string_view path) {
   return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
+int OpenAt2(int folder, const std::string& path, int flags, __u64 resolve) {
+  struct open_how how {};
+  how.flags = static_cast<__u64>(flags) | O_CLOEXEC;
+  how.resolve = resolve;
+  return static_cast<int>(syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how));
+}
+
+// Whether opening without links failed for their sake, so that following them can say more.
+bool LinksMatter(int number) { return number == ELOOP || number == ENOSYS; }
+
+// `target` as seen from `folder`, both without a link on the way: what "." and ".." say is done by text.
+std::string Join(std::string_view folder, std::string_view target) {
+  std::string out;
+  const auto append = [&](std::string_view rest) {
+    while (!rest.empty()) {
+      const std::string_view part = rest.substr(0, rest.find('/'));
+      rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+      if (part.empty() || part == ".") continue;
+      if (part == "..") {
+        out.resize(out.find('/') == std::string::npos ? 0 : out.rfind('/'));
+      } else {
+        out.append(out.empty() ? "" : "/").append(part);
+      }
+    }
+  };
+  if (!target.starts_with('/')) append(folder);
+  append(target);
+  return out;
+}
+
 // Where an open descriptor lies, by procfs; empty when procfs is not there.
 std::string PathOf(int fd) {
-  std::string link(4096, '\0');
+  std::array<char, 4096> link;
   const auto length = readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), link.data(), link.size());
-  link.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-  return link;
+  return {link.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
 }
 
 }  // namespace
@@ -55,47 +84,84 @@ base::Result<std::unique_ptr<DirectoryTree>> DirectoryTree::Open(const std::stri
     return error;
   }
   std::string real = PathOf(fd.get());
-  if (real == "/") real.clear();
-  return std::unique_ptr<DirectoryTree>(new DirectoryTree(std::move(fd), std::move(real)));
+  const bool is_live = real == "/";
+  if (is_live) real.clear();
+  return std::unique_ptr<DirectoryTree>(new DirectoryTree(std::move(fd), std::move(real), is_live));
 }
 
-base::Result<Descriptor> DirectoryTree::OpenAt(std::string_view path, int flags) const {
+Descriptor DirectoryTree::OpenFromRoot(std::string_view path, int flags) const {
   const std::string name(path);
-  struct open_how how {};
-  how.flags = static_cast<__u64>(flags) | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT;
-  auto fd = static_cast<int>(syscall(SYS_openat2, root_.get(), name.c_str(), &how, sizeof how));
-  // Before Linux 5.6. There only the live root is safe from links that lead outside, and that is the one in use.
-  if (fd < 0 && errno == ENOSYS) fd = openat(root_.get(), name.c_str(), flags | O_CLOEXEC);
-  if (fd < 0) return ErrnoError(errno, path);
+  // Nothing leads outside the live root, and the kernel need not look after each walk whether it did.
+  int fd = -1;
+  if (!is_live_) fd = OpenAt2(root_.get(), name, flags, RESOLVE_IN_ROOT);
+  // Before Linux 5.6 a tree is taken as one without such links.
+  if (is_live_ || (fd < 0 && errno == ENOSYS)) fd = openat(root_.get(), name.c_str(), flags | O_CLOEXEC);
   return Descriptor(fd);
 }
 
-base::Result<int> DirectoryTree::FolderOf(std::string_view path) const {
-  const std::string_view folder = FolderPart(path);
-  if (!folder_.valid() || folder_path_ != folder) {
-    auto opened = OpenAt(folder, O_PATH | O_DIRECTORY);
-    if (!opened.ok()) {
-      base::Error error = opened.error();
-      error.where = path;
-      return error;
-    }
-    folder_ = std::move(opened).value();
-    folder_path_ = folder;
+DirectoryTree::Folder* DirectoryTree::FindAbove(std::string_view path) const {
+  Folder* nearest = nullptr;
+  for (auto& folder : folders_) {
+    const std::size_t size = folder.path.size();
+    if (!folder.is_real || folder.has_links || path.size() <= size || path[size] != '/') continue;
+    if ((nearest == nullptr || size > nearest->path.size()) && path.starts_with(folder.path)) nearest = &folder;
   }
-  return folder_.get();
+  return nearest;
+}
+
+Descriptor DirectoryTree::OpenPlain(std::string_view path, int flags, Folder* above) const {
+  const std::string rest(above == nullptr ? path : path.substr(above->path.size() + 1));
+  if (rest.starts_with('/') || rest.find("..") != std::string::npos) {  // could lead outside
+    errno = ELOOP;
+    return Descriptor();
+  }
+  const int start = above == nullptr ? root_.get() : above->fd.get();
+  Descriptor fd(OpenAt2(start, rest, flags, RESOLVE_NO_SYMLINKS));
+  if (above == nullptr) return fd;
+  above->used = ++clock_;
+  if (!fd.valid() && errno == ELOOP) above->has_links = true;
+  return fd;
+}
+
+DirectoryTree::Folder& DirectoryTree::Recall(std::string_view path) const {
+  Folder* oldest = folders_.data();
+  for (auto& folder : folders_) {
+    if (folder.path == path) {
+      folder.used = ++clock_;
+      return folder;
+    }
+    if (folder.used < oldest->used) oldest = &folder;
+  }
+  *oldest = Folder{};
+  oldest->path = path;
+  oldest->used = ++clock_;
+  return *oldest;
+}
+
+bool DirectoryTree::OpenFolder(Folder* folder, int flags) const {
+  folder->fd = OpenPlain(folder->path, flags, FindAbove(folder->path));
+  folder->is_real = folder->fd.valid();
+  if (!folder->is_real && LinksMatter(errno)) folder->fd = OpenFromRoot(folder->path, flags);
+  if (!folder->fd.valid()) folder->used = 0;  // the next one takes its place
+  return folder->fd.valid();
+}
+
+base::Result<Descriptor> DirectoryTree::OpenFile(std::string_view path) const {
+  // O_NONBLOCK: a FIFO in a file's place must not stop us.
+  constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
+  Folder* above = FindAbove(path);
+  if (above != nullptr) {
+    Descriptor fd = OpenPlain(path, kFlags, above);
+    if (fd.valid()) return fd;
+    if (!LinksMatter(errno)) return ErrnoError(errno, path);
+  }
+  Descriptor fd = OpenFromRoot(path, kFlags);
+  if (!fd.valid()) return ErrnoError(errno, path);
+  return fd;
 }
 
 base::Result<std::string> DirectoryTree::Read(std::string_view path, std::size_t limit) const {
-  // O_NONBLOCK: a FIFO in a file's place must not stop us.
-  constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
-  NCCL_TUNE_ASSIGN_OR_RETURN(folder, FolderOf(path));
-  Descriptor fd(openat(folder, NamePart(path).c_str(), kFlags | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd.valid() && errno == ELOOP) {  // a link: follow it from the root, so that it cannot leave
-    NCCL_TUNE_ASSIGN_OR_RETURN(followed, OpenAt(path, kFlags));
-    fd = std::move(followed);
-  }
-  if (!fd.valid()) return ErrnoError(errno, path);
+  NCCL_TUNE_ASSIGN_OR_RETURN(fd, OpenFile(path));
   // An attribute is taken in one read: a second could return a newer value. Only longer files are read on, and those of
   // procfs to their end: it hands out whole lines, so that a short read there is no sign of the end.
   const bool is_attribute = limit <= kAttributeLimit;
@@ -117,7 +183,8 @@ base::Result<std::string> DirectoryTree::Read(std::string_view path, std::size_t
 
 base::Status DirectoryTree::ReadBlocks(std::string_view path, std::size_t limit,
                                        const std::function<bool(std::string_view)>& take) const {
-  NCCL_TUNE_ASSIGN_OR_RETURN(fd, OpenAt(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  const Descriptor fd = OpenFromRoot(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  if (!fd.valid()) return ErrnoError(errno, path);
   struct stat about {};
   if (fstat(fd.get(), &about) != 0) return ErrnoError(errno, path);
   if (!S_ISREG(about.st_mode)) {
@@ -141,21 +208,36 @@ base::Status DirectoryTree::ReadBlocks(std::string_view path, std::size_t limit,
 }
 
 base::Result<std::vector<std::string>> DirectoryTree::List(std::string_view path) const {
-  NCCL_TUNE_ASSIGN_OR_RETURN(fd, OpenAt(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK));
-  DIR* stream = fdopendir(dup(fd.get()));
-  if (stream == nullptr) return ErrnoError(errno, path);
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(stream)) {
-    const std::string_view name(entry->d_name);
-    if (name != "." && name != "..") names.emplace_back(name);
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NONBLOCK;
+  Folder& folder = Recall(path);
+  if (folder.fd.valid()) {
+    Descriptor listable(openat(folder.fd.get(), ".", kFlags | O_CLOEXEC));
+    if (!listable.valid()) return ErrnoError(errno, path);
+    folder.fd = std::move(listable);
+  } else if (!OpenFolder(&folder, kFlags)) {
+    return ErrnoError(errno, path);
   }
-  closedir(stream);
+  std::vector<std::string> names;
+  // Not by opendir, which makes five calls more and closes the folder, whose files are what is asked for next.
+  alignas(dirent64) std::array<char, 8192> block;
+  while (true) {
+    const auto got = syscall(SYS_getdents64, folder.fd.get(), block.data(), block.size());
+    if (got < 0) return ErrnoError(errno, path);
+    if (got == 0) break;
+    for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
+      const auto* entry = reinterpret_cast<const dirent64*>(block.data() + at);
+      const std::string_view name(entry->d_name);
+      if (name != "." && name != "..") names.emplace_back(name);
+      at += entry->d_reclen;
+    }
+  }
   std::sort(names.begin(), names.end());
   return names;
 }
 
-base::Result<std::string> DirectoryTree::Resolve(std::string_view path) const {
-  NCCL_TUNE_ASSIGN_OR_RETURN(fd, OpenAt(path, O_PATH));
+base::Result<std::string> DirectoryTree::ResolveByKernel(std::string_view path) const {
+  const Descriptor fd = OpenFromRoot(path, O_PATH);
+  if (!fd.valid()) return ErrnoError(errno, path);
   const std::string real = PathOf(fd.get());
   if (real == real_root_) return std::string();
   if (!real.starts_with(real_root_ + "/")) {
@@ -164,10 +246,34 @@ base::Result<std::string> DirectoryTree::Resolve(std::string_view path) const {
   return real.substr(real_root_.size() + 1);
 }
 
+base::Result<std::string> DirectoryTree::Resolve(std::string_view path) const {
+  const std::string name = NamePart(path);
+  if (name.empty()) return ResolveByKernel(path);
+  Folder& folder = Recall(FolderPart(path));
+  if (!folder.fd.valid() && !OpenFolder(&folder, O_PATH | O_DIRECTORY)) return ErrnoError(errno, path);
+  std::array<char, 4096> link;
+  const auto length = readlinkat(folder.fd.get(), name.c_str(), link.data(), link.size());
+  if (length < 0 && errno != EINVAL) return ErrnoError(errno, path);
+  if (!folder.is_real) return ResolveByKernel(path);
+  if (length < 0) return Join(folder.path, name);  // no link
+  // Links of sysfs lead to places without a link on the way; where that is so, the place is known.
+  const std::string target = Join(folder.path, std::string_view(link.data(), static_cast<std::size_t>(length)));
+  if (target.empty()) return target;
+  Folder& place = Recall(target);
+  if (!place.fd.valid()) {
+    place.fd = OpenPlain(target, O_PATH, FindAbove(target));
+    place.is_real = place.fd.valid();
+    if (!place.is_real && !LinksMatter(errno)) return ErrnoError(errno, path);
+  }
+  return place.is_real ? base::Result<std::string>(target) : ResolveByKernel(path);
+}
+
 facts::Openable DirectoryTree::CheckOpenable(std::string_view path) const {
-  const auto folder = FolderOf(path);
-  if (!folder.ok()) return Exists("dev") ? facts::Openable::kMissing : facts::Openable::kUnknown;
-  if (faccessat(*folder, NamePart(path).c_str(), R_OK | W_OK, AT_EACCESS) == 0) return facts::Openable::kYes;
+  Folder& folder = Recall(FolderPart(path));
+  if (!folder.fd.valid() && !OpenFolder(&folder, O_PATH | O_DIRECTORY)) {
+    return Exists("dev") ? facts::Openable::kMissing : facts::Openable::kUnknown;
+  }
+  if (faccessat(folder.fd.get(), NamePart(path).c_str(), R_OK | W_OK, AT_EACCESS) == 0) return facts::Openable::kYes;
   return errno == ENOENT ? facts::Openable::kMissing : facts::Openable::kNo;
 }
 

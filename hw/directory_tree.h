@@ -4,6 +4,7 @@
 #ifndef NCCL_TUNE_HW_DIRECTORY_TREE_H_
 #define NCCL_TUNE_HW_DIRECTORY_TREE_H_
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -47,17 +48,38 @@ class DirectoryTree : public Tree {
   facts::Openable CheckOpenable(std::string_view path) const override;
 
  private:
-  DirectoryTree(Descriptor root, std::string real_root) : root_(std::move(root)), real_root_(std::move(real_root)) {}
+  DirectoryTree(Descriptor root, std::string real_root, bool is_live)
+      : root_(std::move(root)), real_root_(std::move(real_root)), is_live_(is_live) {}
 
-  base::Result<Descriptor> OpenAt(std::string_view path, int flags) const;
-  // The folder of `path`, kept open for the next call: readers take many files of one folder in a row, and walking a
-  // long sysfs path costs more than the read.
-  base::Result<int> FolderOf(std::string_view path) const;
+  // A folder that was listed or looked into lately, kept open: walking a long sysfs path costs more than the read.
+  struct Folder {
+    std::string path;
+    unsigned used = 0;       // when, by clock_; 0: never
+    bool is_real = false;    // open, and no part of its path is a link
+    bool has_links = false;  // below it; what lies there is opened from the root, so that no link leads outside
+    Descriptor fd;
+  };
+
+  // No descriptor: errno says why.
+  Descriptor OpenFromRoot(std::string_view path, int flags) const;
+  // The same without following a link, from the open folder above it, or from the root where that is null.
+  Descriptor OpenPlain(std::string_view path, int flags, Folder* above) const;
+  base::Result<Descriptor> OpenFile(std::string_view path) const;
+  // The nearest open folder that `path` lies below; null: none.
+  Folder* FindAbove(std::string_view path) const;
+  // The entry of the folder, known or new. It takes the place of the one unused for longest.
+  Folder& Recall(std::string_view path) const;
+  // False: errno says why.
+  bool OpenFolder(Folder* folder, int flags) const;
+  // For what a link and its target do not tell: a walk, and procfs for where it ended.
+  base::Result<std::string> ResolveByKernel(std::string_view path) const;
 
   Descriptor root_;
   std::string real_root_;
-  mutable std::string folder_path_;
-  mutable Descriptor folder_;
+  bool is_live_ = false;  // "/"
+  // Reading a verbs device uses the class, its own folder, its ports, the GIDs of one, the function and the driver.
+  mutable std::array<Folder, 8> folders_;
+  mutable unsigned clock_ = 0;
 };
 
 }  // namespace nccl_tune::hw

@@ -220,20 +220,102 @@ TEST_F(DirectoryTreeTest, ListsByBytes) {
   EXPECT_TRUE(tree_->List("empty")->empty());
 }
 
-TEST_F(DirectoryTreeTest, ManyReadsHoldNoDescriptors) {
-  Write("root/a/x", "1\n");
-  Write("root/b/x", "2\n");
+// A few folders stay open for the next question, however many were asked about.
+TEST_F(DirectoryTreeTest, ManyReadsHoldFewDescriptors) {
+  constexpr int kHeld = 8;
   const auto count = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()); };
-  EXPECT_EQ(*tree_->Read("a/x"), "1\n");
   const auto before = count();
   for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(*tree_->Read("a/x"), "1\n");
-    EXPECT_EQ(*tree_->Read("b/x"), "2\n");
-    EXPECT_TRUE(tree_->List("a").ok());
-    EXPECT_FALSE(tree_->List("a/x").ok());
-    EXPECT_FALSE(tree_->Read("c/x").ok());
+    const std::string folder = "f" + std::to_string(i % 10);
+    Write("root/" + folder + "/x", folder);
+    for (int repeat = 0; repeat < 7; ++repeat) {
+      EXPECT_EQ(*tree_->Read(folder + "/x"), folder);
+      EXPECT_FALSE(tree_->Read(folder + "/y").ok());
+      EXPECT_FALSE(tree_->Read("c/x").ok());
+    }
+    EXPECT_TRUE(tree_->List(folder).ok());
+    EXPECT_FALSE(tree_->List(folder + "/x").ok());
+    EXPECT_LE(count(), before + kHeld);
   }
-  EXPECT_EQ(count(), before);
+}
+
+// The answers are the same before and after the folder is kept open.
+TEST_F(DirectoryTreeTest, AnOpenFolderAnswersTheSame) {
+  Write("root/a/x", "1\n");
+  Write("root/b/y", "2\n");
+  Write("secret", "3\n");
+  fs::create_symlink("../b/y", home_ / "root/a/link");
+  fs::create_symlink("../../secret", home_ / "root/a/out");
+  fs::create_symlink("nowhere", home_ / "root/a/dangling");
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(*tree_->Read("a/x"), "1\n");
+    EXPECT_EQ(*tree_->Read("a/link"), "2\n");
+    EXPECT_EQ(tree_->Read("a/out").error().code, base::Code::kNotFound);
+    EXPECT_EQ(tree_->Read("a/absent").error().code, base::Code::kNotFound);
+    EXPECT_EQ(tree_->Read("a/absent").error().where, "a/absent");
+    EXPECT_EQ(*tree_->Resolve("a/x"), "a/x");
+    EXPECT_EQ(*tree_->Resolve("a/link"), "b/y");
+    EXPECT_EQ(tree_->Resolve("a/out").error().code, base::Code::kNotFound);
+    EXPECT_EQ(tree_->Resolve("a/dangling").error().code, base::Code::kNotFound);
+    EXPECT_EQ(tree_->Resolve("a/absent").error().code, base::Code::kNotFound);
+    EXPECT_EQ(tree_->CheckOpenable("a/x"), facts::Openable::kYes);
+    EXPECT_EQ(tree_->CheckOpenable("a/absent"), facts::Openable::kMissing);
+  }
+}
+
+// Once a folder is open, what lies below it is taken from there: no way to write a path leads elsewhere.
+TEST_F(DirectoryTreeTest, BelowAnOpenFolderAsFromTheRoot) {
+  Write("root/a/b/c/x", "1\n");
+  Write("root/d/y", "2\n");
+  Link("root/class/b", "../a/b");
+  Link("root/class/absolute", "/d");
+  Link("root/class/out", "../../../outside");
+  Link("root/a/b/link", "../../class/absolute");
+  Link("root/a/up", "..");
+  const struct {
+    const char* path;
+    const char* text;  // none: not found
+    const char* place;
+  } rows[] = {
+      {"a/b/c/x", "1\n", "a/b/c/x"},
+      {"class/b/c/x", "1\n", "a/b/c/x"},
+      {"class/absolute/y", "2\n", "d/y"},
+      {"a/b/link/y", "2\n", "d/y"},
+      {"a/b/../../d/y", "2\n", "d/y"},
+      {"a//b/./c/x", "1\n", "a/b/c/x"},
+      {"/a/b/c/x", "1\n", "a/b/c/x"},
+      {"a/up/../../d/y", "2\n", "d/y"},
+      {"../../a/b/c/x", "1\n", "a/b/c/x"},
+      {"class/out", "", ""},
+      {"a/../../outside", "", ""},
+      {"a/up/outside", "", ""},
+      {"a/b/c/../../../../outside", "", ""},
+      {"a/b/c/x/", "", ""},
+      {"a/b/c/x/y", "", ""},
+      {"a/b/none/x", "", ""},
+  };
+  for (int round = 0; round < 3; ++round) {
+    for (const auto& row : rows) {
+      EXPECT_EQ(tree_->Read(row.path).value_or(""), row.text) << row.path;
+      EXPECT_EQ(tree_->Resolve(row.path).value_or(""), row.place) << row.path;
+    }
+    for (const char* folder : {".", "a", "a/b", "a/b/c", "class", "class/b", "d"}) {
+      EXPECT_TRUE(tree_->List(folder).ok()) << folder;
+    }
+  }
+}
+
+TEST_F(DirectoryTreeTest, AnOpenFolderIsNoWayOut) {
+  Write("root/a/b/x", "1\n");
+  ASSERT_TRUE(tree_->List("a/b").ok());
+  const std::string outside = (home_ / "outside").string();  // begins with a slash
+  for (const std::string& path : {"a/b" + outside, "a/b/" + outside, "a/b/../../.." + outside,
+                                  std::string("a/b/../../../outside"), std::string("a/b/../../outside")}) {
+    EXPECT_EQ(tree_->Read(path).error().code, base::Code::kNotFound) << path;
+    EXPECT_EQ(tree_->Resolve(path).error().code, base::Code::kNotFound) << path;
+    EXPECT_EQ(tree_->List(path).error().code, base::Code::kNotFound) << path;
+  }
+  EXPECT_EQ(*tree_->Read("a/b//x"), "1\n");
 }
 
 TEST_F(DirectoryTreeTest, AForbiddenFileIsForbidden) {
