@@ -79,21 +79,20 @@ void ReadPhysicalFunction(const Tree& tree, const std::string& function, facts::
   if (!functions.empty()) hca->physical_function = functions.back();
 }
 
-// What the device link says: PCI place, driver, virtual function. The parts stay unknown for a software device.
+// What the place of the verbs device says, or its device link where that says nothing: PCI place, driver, virtual
+// function. The parts stay unknown for a software device.
 void ReadDevice(const Tree& tree, const std::string& path, DeviceReader* devices, facts::Hca* hca, Notes* notes) {
-  const auto link = tree.Resolve(path + "/device");
-  // Where the link cannot be followed, the place of the verbs device tells the same.
-  const auto device = link.ok() ? link : tree.Resolve(path);
-  const auto functions = device.ok() ? PciFunctionsOf(*device) : std::vector<facts::PciAddress>();
+  auto functions = PciFunctionsOf(path);
+  const auto link = functions.empty() ? tree.Resolve(path + "/device") : path;
+  if (functions.empty() && link.ok()) functions = PciFunctionsOf(*link);
   if (functions.empty()) {
-    const auto place = tree.Resolve(path);
-    hca->is_software = !link.ok() || (place.ok() && place->find("/virtual/") != std::string::npos);
+    hca->is_software = !link.ok() || path.find("/virtual/") != std::string::npos;
     return;
   }
   hca->pci = functions.back();
   hca->pci_path.assign(functions.begin(), functions.end() - 1);
   // An auxiliary device (a subfunction) lies below its PCI function: climb to that.
-  const std::string function = device->substr(0, device->rfind(hca->pci->ToString()) + hca->pci->ToString().size());
+  const std::string function = link->substr(0, link->rfind(hca->pci->ToString()) + hca->pci->ToString().size());
   const DeviceFacts& facts = devices->Read(tree, function, notes);
   hca->numa_node = facts.numa_node;
   hca->driver = facts.driver;
@@ -167,11 +166,8 @@ std::vector<facts::Hca> ReadHcas(const Tree& tree, DeviceReader* devices, Notes*
     return out;
   }
   const auto verbs = ReadVerbsNodes(tree, notes);
-  for (const auto& name : *names) {
-    facts::Hca hca = ReadHca(tree, name, devices, notes);
-    SetOpenable(tree, verbs, &hca);
-    out.push_back(std::move(hca));
-  }
+  for (const auto& name : *names) out.push_back(ReadHca(tree, name, devices, notes));
+  for (auto& hca : out) SetOpenable(tree, verbs, &hca);
   std::stable_sort(out.begin(), out.end(), [](const facts::Hca& a, const facts::Hca& b) {
     return std::make_tuple(!a.pci.has_value(), a.pci.value_or(facts::PciAddress{})) <
            std::make_tuple(!b.pci.has_value(), b.pci.value_or(facts::PciAddress{}));
