@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The benchmarks of tests/perf still run and still print what tools/perf reads. No time is looked at.
+#   smoke_test.sh READ_NODE_BENCH PAIRED_PROCESS NCCL_TUNE EMPTY_PROGRAM
+set -euo pipefail
+
+bench=$1 paired=$2 program=$3 empty=$4
+fail() {
+  echo "smoke_test: $1" >&2
+  exit 1
+}
+expect() {  # TEXT WORD...
+  local text=$1 word
+  shift
+  for word in "$@"; do
+    [[ $text == *"$word"* ]] || fail "no $word in: $text"
+  done
+}
+
+text=$("$bench" --benchmark_min_time=0 --benchmark_format=json 2>/dev/null)
+expect "$text" 8x16/manual 8x16_full/manual 42x256/manual 42x256_full/manual '"cpu_ms"' '"bare_ms"' '"ratio"' '"files"'
+[[ $text != *error_occurred* ]] || fail "a benchmark failed: $text"
+
+expect "$("$paired" 2 "$program" "$empty")" '"pairs": 2' '"program"' '"empty"' '"difference"' '"floor_mib"'
+
+# What cannot be measured is said, not measured.
+for wrong in "0 $program $empty" "x $program $empty" "2 $program"; do
+  # shellcheck disable=SC2086  # several words on purpose
+  ! "$paired" $wrong 2>/dev/null || fail "accepted: $wrong"
+done
+message=$("$paired" 1 /nonexistent/program "$empty" 2>&1) && fail "measured a program that is not there"
+expect "$message" "/nonexistent/program: cannot be started"
+message=$("$paired" 1 /bin/false "$empty" 2>&1) && fail "measured a program that failed"
+expect "$message" "/bin/false: ended with status"
+echo "smoke_test: passed"

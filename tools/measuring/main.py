@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/perf: speed and memory, each figure with its target.
+
+  tools/perf            about a minute
+  tools/perf --quick    a few seconds, for a first look
+
+Ends with 1 when a ratio misses its target. Milliseconds and bytes depend on the machine and are only shown.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+from tools.measuring import figures
+from tools.testing import stages
+
+TARGETS = ["//tests/perf:read_node_bench", "//tests/perf:paired_process", "//tests/perf:empty_program", "//cli:nccl-tune"]
+BUSY = 0.5  # of the processors, by the load average of the last minute
+
+
+def parse(words):
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="tools/perf", usage=__doc__, add_help=True, allow_abbrev=False)
+    parser.add_argument("--quick", action="store_true")
+    return parser.parse_args(words)
+
+
+def run_json(command):
+    """What a program prints as JSON. ValueError: it failed, or printed something else."""
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if run.returncode:
+        raise ValueError(f"{command[0]} ended with {run.returncode}: {run.stderr.strip()}")
+    try:
+        return json.loads(run.stdout)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{command[0]} printed no JSON: {error}") from error
+
+
+def machine_class():
+    """Processors, kernel and load, in a line."""
+    load = os.getloadavg()[0]
+    cores = os.cpu_count()
+    text = f"{cores} processors, Linux {os.uname().release}, load {load:.1f}"
+    return text + (": busy, times are not to be trusted" if load > BUSY * cores else "")
+
+
+def measure(seconds, pairs):
+    """All figures."""
+    bench = ["bazel-bin/tests/perf/read_node_bench", "--benchmark_format=json", f"--benchmark_min_time={seconds}"]
+    paired = ["bazel-bin/tests/perf/paired_process", str(pairs), "bazel-bin/cli/nccl-tune", "bazel-bin/tests/perf/empty_program"]
+    return figures.from_benchmarks(run_json(bench)) + figures.from_process(run_json(paired))
+
+
+def main(words):
+    """Builds, measures, prints; returns the exit status."""
+    options = parse(words)
+    if stages.bazel(["build", "--show_result=0", "--noshow_progress", "--", *TARGETS]):
+        print("tools/perf: the build failed", file=sys.stderr)
+        return 2
+    before = machine_class()
+    try:
+        found = measure(0.2, 20) if options.quick else measure(3, 200)
+    except (ValueError, OSError) as error:
+        print(f"tools/perf: {error}", file=sys.stderr)
+        return 2
+    print("\n".join(figures.table(found)))
+    print(f"before: {before}\nafter:  {machine_class()}")
+    missed = [figure.name for figure in found if figure.missed]
+    for name in missed:
+        print(f"missed: {name}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
