@@ -10,10 +10,10 @@ const DeviceFacts& DeviceReader::Read(const Tree& tree, const std::string& path,
   const auto [place, is_new] = known_.try_emplace(path);
   DeviceFacts& out = place->second;
   if (!is_new) return out;
-  const auto numa = ReadParsed(tree, path + "/numa_node", Absence::kNormal, base::ParseInt, notes);
-  if (numa && *numa >= 0) out.numa_node = numa;
   const auto driver = tree.Resolve(path + "/driver");
   if (driver.ok()) out.driver = driver->substr(driver->rfind('/') + 1);
+  const auto numa = ReadParsed(tree, path + "/numa_node", Absence::kNormal, base::ParseInt, notes);
+  if (numa && *numa >= 0) out.numa_node = numa;
   return out;
 }
 

@@ -63,9 +63,11 @@ NetdevKind FindKind(const Tree& tree, const std::string& path, const InterfaceFa
     return NetdevKind::kTunnel;
   }
   if (tree.Exists(path + "/wireless") || tree.Exists(path + "/phy80211")) return NetdevKind::kWireless;
-  if (tree.Exists(path + "/bridge")) return NetdevKind::kBridge;
-  if (tree.Exists(path + "/bonding")) return NetdevKind::kBond;
-  if (tree.Exists(path + "/tun_flags")) return NetdevKind::kTunnel;
+  if (!has_device) {  // the kernel makes these without one
+    if (tree.Exists(path + "/bridge")) return NetdevKind::kBridge;
+    if (tree.Exists(path + "/bonding")) return NetdevKind::kBond;
+    if (tree.Exists(path + "/tun_flags")) return NetdevKind::kTunnel;
+  }
   const auto uevent = tree.Read(path + "/uevent");
   const auto devtype = uevent.ok() ? DevtypeOf(*uevent) : std::nullopt;
   if (devtype && KindByName(*devtype)) return *KindByName(*devtype);
@@ -131,16 +133,28 @@ void ReadLayers(const Tree& tree, const std::string& path, const InterfaceFacts*
   if (!out->parent) out->parent = FindLower(tree, path);
 }
 
+// The device that the interface belongs to, by its place, DEVICE/net/NAME, or where that says nothing by its link.
+std::optional<std::string> FindDevice(const Tree& tree, const std::string& path, const std::string& name) {
+  const std::string tail = "/net/" + name;
+  const std::string place = path.ends_with(tail) ? path.substr(0, path.size() - tail.size()) : "";
+  if (place == "sys/devices/virtual") return std::nullopt;
+  if (place.starts_with("sys/devices/")) return place;
+  auto link = tree.Resolve(path + "/device");
+  return link.ok() ? std::optional(std::move(link).value()) : std::nullopt;
+}
+
 facts::Netdev ReadNetdev(const Tree& tree, const std::string& name, const InterfaceFacts* ip, DeviceReader* devices,
                          Notes* notes) {
   facts::Netdev out;
   out.name = name;
-  const std::string path = "sys/class/net/" + name;
+  // Where it lies, so that its links are followed from there and not through the class each time.
+  const std::string link = "sys/class/net/" + name;
+  const std::string path = tree.Resolve(link).value_or(link);
   const auto index = ReadParsed(tree, path + "/ifindex", Absence::kNormal, base::ParseInt, notes);
   out.ifindex = index ? *index : ip != nullptr ? ip->ifindex : 0;
-  const auto device = tree.Resolve(path + "/device");
-  if (device.ok()) ReadDevice(tree, *device, devices, &out, notes);
-  out.kind = FindKind(tree, path, ip, device.ok(), notes);
+  const auto device = FindDevice(tree, path, name);
+  if (device) ReadDevice(tree, *device, devices, &out, notes);
+  out.kind = FindKind(tree, path, ip, device.has_value(), notes);
   ReadState(tree, path, ip, &out, notes);
   ReadLayers(tree, path, ip, &out, notes);
   out.mtu = ReadParsed(tree, path + "/mtu", Absence::kNormal, base::ParseInt, notes);
