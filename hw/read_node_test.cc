@@ -77,14 +77,5 @@ TEST(ReadNodeTest, ATreeThatIsNoMachineIsRefused) {
   EXPECT_TRUE(Read(CaptureTree(capture)).ok());
 }
 
-TEST(ReadNodeTest, ReadsEveryFileAtMostOnce) {
-  const CaptureTree whole(ParseMachine(kMachineText));
-  const CountingTree tree(whole);
-  ASSERT_TRUE(Read(tree).ok());
-  for (const auto& [path, count] : tree.reads()) {
-    EXPECT_EQ(count, 1) << path;
-  }
-}
-
 }  // namespace
 }  // namespace nccl_tune::hw
