@@ -43,6 +43,14 @@ inline std::string_view AsText(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
+// True for one input in `n`, always the same ones: for checks too slow for every run, which a fuzzer that seeks
+// coverage must not be able to turn on at will.
+inline bool IsOneIn(std::uint32_t n, const std::uint8_t* data, std::size_t size) {
+  std::uint32_t hash = 2166136261U;  // FNV-1a
+  for (std::size_t i = 0; i < size; ++i) hash = (hash ^ data[i]) * 16777619U;
+  return (hash >> 8) % n == 0;
+}
+
 }  // namespace nccl_tune::fuzz
 
 #endif  // NCCL_TUNE_TESTS_FUZZ_BYTE_READER_H_

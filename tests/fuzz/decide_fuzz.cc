@@ -11,9 +11,8 @@ namespace nccl_tune::fuzz {
 namespace {
 
 // The rules on nodes that no capture could hold, for users who have set something.
-void TryOne(ByteReader bytes) {
+void TryOne(ByteReader bytes, Texts texts) {
   const auto environment = EnvironmentFromBytes(&bytes);
-  const auto texts = bytes.Below(8) == 1 ? Texts::kAll : Texts::kNone;
   RequireSoundPlan(NodeFromBytes(&bytes), environment, texts);
 }
 
@@ -21,6 +20,8 @@ void TryOne(ByteReader bytes) {
 }  // namespace nccl_tune::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  nccl_tune::fuzz::TryOne(nccl_tune::fuzz::ByteReader(data, size));
+  using nccl_tune::fuzz::Texts;
+  const auto texts = nccl_tune::fuzz::IsOneIn(32, data, size) ? Texts::kAll : Texts::kNone;
+  nccl_tune::fuzz::TryOne(nccl_tune::fuzz::ByteReader(data, size), texts);
   return 0;
 }

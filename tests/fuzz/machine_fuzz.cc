@@ -18,7 +18,7 @@ namespace nccl_tune::fuzz {
 namespace {
 
 // A whole machine: capture, facts, decisions, plan, texts.
-void TryOne(std::string_view text) {
+void TryOne(std::string_view text, Texts texts) {
   auto capture = hw::ParseCapture(text, "input");
   if (!capture.ok()) return RequireReadable(capture.error());
   std::optional<facts::IpAddress> address;
@@ -32,13 +32,15 @@ void TryOne(std::string_view text) {
   auto node = hw::ReadNode(tree, ip, address);
   if (!node.ok()) return RequireReadable(node.error());
   node.value().notes.insert(node.value().notes.begin(), notes.begin(), notes.end());
-  RequireSoundPlan(*node, {}, text.size() % 8 == 0 ? Texts::kAll : Texts::kNone);
+  RequireSoundPlan(*node, {}, texts);
 }
 
 }  // namespace
 }  // namespace nccl_tune::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  nccl_tune::fuzz::TryOne(nccl_tune::fuzz::AsText(data, size));
+  using nccl_tune::fuzz::Texts;
+  const auto texts = nccl_tune::fuzz::IsOneIn(32, data, size) ? Texts::kAll : Texts::kNone;
+  nccl_tune::fuzz::TryOne(nccl_tune::fuzz::AsText(data, size), texts);
   return 0;
 }
