@@ -159,6 +159,7 @@ Everywhere
   printf 'mod = "auto"\n[set]\nPATH = "/x"\n[devices]\nexclude = [{ subnet = "10.0.0.7/24" }]\n' >"$policy"
   run -2 --separate-stderr "$TUNE" check-policy "$policy"
   [ -z "$output" ]
+  # shellcheck disable=SC2154  # run sets it
   [[ $stderr == *'policy.toml:1: unknown key: got "mod"'*"Did you mean mode?"* ]]
   [[ $stderr == *'policy.toml:3: set.PATH: not a variable that a policy can set'* ]]
   [[ $stderr == *'policy.toml:5: devices.exclude[1].subnet: an address of a host'*"expected 10.0.0.0/24"* ]]

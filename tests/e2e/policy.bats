@@ -29,6 +29,7 @@ head_run() { "$CLUSTER" run --name policy "$@" 3>&-; }
 site() { cat >"$NCCL_TUNE_CLUSTER_DIR/policy/conf/nccl-tune.toml"; }
 
 # What explain says, without the node's name in front and in one line.
+# shellcheck disable=SC2154  # run sets it
 flat() { sed 's/^nccl-tune: [^:]*: *//' <<<"$stderr" | tr -s '\n ' ' '; }
 
 SHOW='echo "$(hostname) ${NCCL_IB_HCA-none} ${NCCL_IB_GID_INDEX-none} ${NCCL_SOCKET_IFNAME-none} ${NCCL_IB_TC-none}"'
