@@ -37,8 +37,8 @@ TEST(ParseProcRouteTest, Good) {
       {"e\t0700000A\t0\t5\t0\t0\t4294967295\tFFFFFFFF\t0\t0\t0   \n", "10.0.0.7/32 e 4294967295"},
       {"e\t00000000\t0\t1\t0\t0\t0\t00000080\t0\t0\t0\n", "0.0.0.0/1 e 0"},
       {"e\t0105000A\t0\t1\t0\t0\t0\t0000FFFF\t0\t0\t0\n", "10.0.0.0/16 e 0"},
-      {"a\t00000000\t0\t3\t0\t0\t0\t00000000\t0\t0\t0\n\nb\t000014AC\t0\t1\t0\t0\t7\t0000F0FF",
-       "default a 0 | 172.16.0.0/12 b 7"},
+      {"a\t00000000\t0\t3\t0\t0\t0\t00000000\t0\t0\t0\n\nb\t000018AC\t0\t1\t0\t0\t7\t0000F8FF",
+       "default a 0 | 172.24.0.0/13 b 7"},
   };
   for (const auto& row : rows) {
     Notes notes;

@@ -56,16 +56,16 @@ current_link_speed = Unknown
 current_link_width = 0
 max_link_speed = Unknown
 max_link_width = 0
-infiniband/mlx5_1/node_type = 1: CA
-infiniband/mlx5_1/device -> ../../../0000:05:00.0
-infiniband/mlx5_1/ports/1/state = 4: ACTIVE
-infiniband/mlx5_1/ports/1/link_layer = InfiniBand
-infiniband/mlx5_1/ports/1/rate = 200 Gb/sec (4X HDR)
-infiniband/mlx5_1/ports/1/lid = 0x1
-infiniband/mlx5_1/ports/1/sm_lid = 0x1
+infiniband/mlx5_3/node_type = 1: CA
+infiniband/mlx5_3/device -> ../../../0000:05:00.0
+infiniband/mlx5_3/ports/1/state = 4: ACTIVE
+infiniband/mlx5_3/ports/1/link_layer = InfiniBand
+infiniband/mlx5_3/ports/1/rate = 200 Gb/sec (4X HDR)
+infiniband/mlx5_3/ports/1/lid = 0x1
+infiniband/mlx5_3/ports/1/sm_lid = 0x1
 in sys/class/infiniband
 mlx5_0 -> ../../devices/pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:00.0/0000:03:00.0/infiniband/mlx5_0
-mlx5_1 -> ../../devices/pci0000:00/0000:00:02.0/0000:05:00.0/infiniband/mlx5_1
+mlx5_3 -> ../../devices/pci0000:00/0000:00:02.0/0000:05:00.0/infiniband/mlx5_3
 in sys/class/iommu
 dmar0 /
 in sys/bus/pci/devices

@@ -19,7 +19,7 @@ constexpr facts::PciAddress kBare{.domain = 0, .bus = 5, .device = 0, .function 
 
 facts::Node MakeNode() {
   facts::Node node;
-  for (const char* name : {"mlx5_0", "mlx5_1"}) {
+  for (const char* name : {"mlx5_0", "mlx5_3"}) {
     facts::Hca hca;
     hca.name = name;
     hca.pci = kCard;
@@ -45,7 +45,7 @@ facts::NodeDetails MakeDetails() {
   bare.pci = kBare;
   out.functions = {card, gpu, bare};
   out.ports = {{.hca = "mlx5_0", .port = 1, .physical_state = "", .host_traffic_class = 106},
-               {.hca = "mlx5_1", .port = 2, .physical_state = "Polling", .host_traffic_class = std::nullopt}};
+               {.hca = "mlx5_3", .port = 2, .physical_state = "Polling", .host_traffic_class = std::nullopt}};
   out.bridges = {{.pci = {.domain = 0, .bus = 1, .device = 0, .function = 0}, .acs_redirect = Tristate::kUnknown},
                  {.pci = {.domain = 0, .bus = 2, .device = 0, .function = 0}, .acs_redirect = Tristate::kYes}};
   out.gpu_direct.nv_mem = true;
@@ -67,13 +67,13 @@ facts::NodeDetails MakeDetails() {
 
 TEST(DetailsTextTest, OneMachine) {
   EXPECT_EQ(DetailsText(MakeNode(), MakeDetails(), 20), R"(PCI devices
-  0000:03:00.0      mlx5_0, mlx5_1, PCIe 16 GT/s x8 of 32 GT/s x16, IOMMU
+  0000:03:00.0      mlx5_0, mlx5_3, PCIe 16 GT/s x8 of 32 GT/s x16, IOMMU
                     translated, relaxed ordering
   0000:04:00.0      GPU, PCIe 2.5 GT/s x16 of 32 GT/s x16 (a GPU lowers its
                     speed when idle)
 More of the ports
   mlx5_0:1          traffic class 106 set for the whole host
-  mlx5_1:2          Polling
+  mlx5_3:2          Polling
 Machine
   kernel            6.1.0
   NVIDIA driver     570.86.15, open kernel module

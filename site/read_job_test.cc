@@ -19,13 +19,13 @@ hw::CaptureTree MakeTree(const std::map<std::string, std::string>& files) {
 
 TEST(ReadSettingsTest, TheEnvironmentThenNcclsFilesThenMpis) {
   const auto tree = MakeTree({{"etc/nccl.conf", "NCCL_IB_HCA=mlx5_0\nNCCL_IB_TC=106\n"},
-                              {"home/u/.nccl.conf", "NCCL_IB_HCA=mlx5_1\n"},
+                              {"home/u/.nccl.conf", "NCCL_IB_HCA=mlx5_3\n"},
                               {"etc/openmpi/openmpi-mca-params.conf", "btl_tcp_if_exclude = lo\nbtl = self\n"},
                               {"home/u/.openmpi/mca-params.conf", "btl = tcp,self\n"}});
   std::vector<facts::Note> notes;
   const auto got = ReadSettings(tree, {{"HOME", "/home/u"}, {"NCCL_DEBUG", "INFO"}}, {2, 28, 9}, &notes);
   EXPECT_EQ(got.at("NCCL_DEBUG").Origin(), "environment");
-  EXPECT_EQ(got.at("NCCL_IB_HCA").value, "mlx5_1");
+  EXPECT_EQ(got.at("NCCL_IB_HCA").value, "mlx5_3");
   EXPECT_EQ(got.at("NCCL_IB_HCA").Origin(), "/home/u/.nccl.conf:1");
   EXPECT_EQ(got.at("NCCL_IB_TC").Origin(), "/etc/nccl.conf:2");
   EXPECT_EQ(got.at("OMPI_MCA_btl_tcp_if_exclude").Origin(), "/etc/openmpi/openmpi-mca-params.conf:1");

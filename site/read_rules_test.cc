@@ -137,8 +137,8 @@ TEST(ReadRulesTest, Interfaces) {
 
 TEST(ReadRulesTest, Bootstrap) {
   policy::SitePolicy out;
-  EXPECT_EQ(Read(&ReadBootstrap, "\"ens11f1.40\"", &out), "");
-  EXPECT_EQ(std::get<std::string>(out.bootstrap->value), "ens11f1.40");
+  EXPECT_EQ(Read(&ReadBootstrap, "\"ens12f1.40\"", &out), "");
+  EXPECT_EQ(std::get<std::string>(out.bootstrap->value), "ens12f1.40");
   EXPECT_EQ(Read(&ReadBootstrap, "\"10.1.0.0/16\"", &out), "");
   EXPECT_EQ(std::get<facts::IpPrefix>(out.bootstrap->value).ToString(), "10.1.0.0/16");
   const std::string expected = "\", expected one exact name of at most 15 characters, or a network such as 10.0.0.0/8";

@@ -52,7 +52,7 @@ TEST(ContradictionsTest, WhatIsRightIsNotMentioned) {
       {{"NCCL_IB_HCA", "^=mlx5_0,mlx5_20"}},
       {{"NCCL_SOCKET_IFNAME", "ens"}},
       {{"NCCL_IB_DISABLE", "1"}, {"NCCL_IB_HCA", "=mlx5_2:1"}},
-      {{"NCCL_IB_ADDR_RANGE", "172.16.0.0/12"}},
+      {{"NCCL_IB_ADDR_RANGE", "172.0.0.0/8"}},
       {{"GLOO_SOCKET_IFNAME", "eno1,ens5f1"}, {"TP_SOCKET_IFNAME", "eno1"}},
       {{"NCCL_SOCKET_FAMILY", "AF_INET"}},
   };

@@ -15,7 +15,7 @@ namespace nccl_tune::env {
 
 struct WithoutUs {
   nccl::NcclVersion version;
-  std::vector<std::string> ports;  // "mlx5_1:1 with GID 3, 172.16.0.11", in the facts' order
+  std::vector<std::string> ports;  // "mlx5_2:1 with GID 3, 172.20.0.11", in the facts' order
   std::string no_ports;            // why there are none
   std::string interface;           // "eno1, 10.0.0.11"; empty: none, and NCCL's init fails or needs a look-up
   std::string interface_reason;

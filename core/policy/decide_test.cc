@@ -156,7 +156,7 @@ void MakeBond(facts::Node* node, const std::string& name) {
 }
 
 TEST(DecideTest, RailsApart) {
-  const facts::Route beyond{.destination = facts::MakePrefix(Address("172.16.0.0"), 12).value(), .interface = "ens12"};
+  const facts::Route beyond{.destination = facts::MakePrefix(Address("172.0.0.0"), 8).value(), .interface = "ens12"};
   const struct {
     const char* what;
     Change change;

@@ -37,7 +37,7 @@ facts::Node MakeNode() {
   facts::Node node = MakeServer();
   node.netdevs.push_back(MakeNetdev("ens6f0", "192.168.40.7"));
   node.netdevs.push_back(MakeNetdev("ens5f1.40", "192.168.40.99", 24, facts::NetdevKind::kVlan));
-  node.hcas.push_back(MakeRoce("mlx5_10", "0000:81:00.0", 100, "ens6f0", "192.168.40.7"));
+  node.hcas.push_back(MakeRoce("mlx5_30", "0000:81:00.0", 100, "ens6f0", "192.168.40.7"));
   node.hcas[0].ports[0].gids.push_back(MakeGid(5, "192.168.40.99", facts::RoceVersion::kV2, "ens5f1.40"));
   return node;
 }
@@ -65,26 +65,26 @@ DeviceMatcher With(T DeviceMatcher::*part, T value) {
 TEST(JudgeSiteTest, WhatADeviceEntryMatches) {
   const auto name = [](const char* glob) { return With(&DeviceMatcher::name, std::optional<std::string>(glob)); };
   EXPECT_EQ(Excluded(name("mlx5_2")), "mlx5_2:1");
-  EXPECT_EQ(Excluded(name("mlx5_1")), "");
-  EXPECT_EQ(Excluded(name("mlx5_*")), "mlx5_2:1 mlx5_10:1");
-  EXPECT_EQ(Excluded(name("mlx5_10:1")), "mlx5_10:1");
-  EXPECT_EQ(Excluded(name("mlx5_10:2")), "");
-  EXPECT_EQ(Excluded(name("*:1")), "mlx5_2:1 mlx5_10:1");
+  EXPECT_EQ(Excluded(name("mlx5_3")), "");
+  EXPECT_EQ(Excluded(name("mlx5_*")), "mlx5_2:1 mlx5_30:1");
+  EXPECT_EQ(Excluded(name("mlx5_30:1")), "mlx5_30:1");
+  EXPECT_EQ(Excluded(name("mlx5_30:2")), "");
+  EXPECT_EQ(Excluded(name("*:1")), "mlx5_2:1 mlx5_30:1");
   const PciPattern bus{.domain = 0, .bus = 0x81, .device = {}, .function = {}};
-  EXPECT_EQ(Excluded(With(&DeviceMatcher::pci, std::optional(bus))), "mlx5_10:1");
+  EXPECT_EQ(Excluded(With(&DeviceMatcher::pci, std::optional(bus))), "mlx5_30:1");
   const auto driver = [](const char* text) { return With(&DeviceMatcher::driver, std::optional<std::string>(text)); };
-  EXPECT_EQ(Excluded(driver("mlx5_core")), "mlx5_2:1 mlx5_10:1");
+  EXPECT_EQ(Excluded(driver("mlx5_core")), "mlx5_2:1 mlx5_30:1");
   EXPECT_EQ(Excluded(driver("mlx5")), "");
   using facts::GbitPerSecond;
   EXPECT_EQ(Excluded(With(&DeviceMatcher::rate, std::optional(GbitPerSecond{25}))), "mlx5_2:1");
-  EXPECT_EQ(Excluded(With(&DeviceMatcher::min_rate, std::optional(GbitPerSecond{100}))), "mlx5_10:1");
-  EXPECT_EQ(Excluded(With(&DeviceMatcher::min_rate, std::optional(GbitPerSecond{25}))), "mlx5_2:1 mlx5_10:1");
+  EXPECT_EQ(Excluded(With(&DeviceMatcher::min_rate, std::optional(GbitPerSecond{100}))), "mlx5_30:1");
+  EXPECT_EQ(Excluded(With(&DeviceMatcher::min_rate, std::optional(GbitPerSecond{25}))), "mlx5_2:1 mlx5_30:1");
   // The VLAN above mlx5_2's interface lies there too, but is not the port's own.
-  EXPECT_EQ(Excluded(With(&DeviceMatcher::subnet, std::optional(Net("192.168.40.0", 24)))), "mlx5_10:1");
+  EXPECT_EQ(Excluded(With(&DeviceMatcher::subnet, std::optional(Net("192.168.40.0", 24)))), "mlx5_30:1");
   EXPECT_EQ(Excluded(With(&DeviceMatcher::subnet, std::optional(Net("10.0.0.0", 24)))), "");
   DeviceMatcher both = name("mlx5_*");
   both.min_rate = GbitPerSecond{50};
-  EXPECT_EQ(Excluded(both), "mlx5_10:1");
+  EXPECT_EQ(Excluded(both), "mlx5_30:1");
 }
 
 TEST(JudgeSiteTest, UnknownFactsMatchNothing) {
