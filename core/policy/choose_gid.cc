@@ -46,7 +46,8 @@ base::Result<const facts::Gid*> ChooseGid(const facts::Node& node, const facts::
   Rank best_rank;
   Tally tally;
   for (const auto& gid : port.gids) {
-    if (!gid.address.IsRoutable()) continue;
+    constexpr int kLargestIndex = 255;  // ibv_ah_attr.grh.sgid_index has 8 bits
+    if (gid.index > kLargestIndex || !gid.address.IsRoutable()) continue;
     if (gid.version != facts::RoceVersion::kV2) {
       ++(gid.version ? tally.version1 : tally.no_version);
       continue;

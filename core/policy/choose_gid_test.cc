@@ -99,5 +99,16 @@ TEST(ChooseGidTest, SaysWhatIsMissing) {
   }
 }
 
+// Verbs holds the index in 8 bits: a later entry cannot be asked for.
+TEST(ChooseGidTest, EntriesBeyondVerbsReachDoNotCount) {
+  facts::Node node = MakeServer();
+  auto& port = node.hcas[0].ports[0];
+  port.gids = MakeGids("ens5f1", "172.20.0.11", 254);
+  ASSERT_TRUE(ChooseGid(node, port).ok());
+  EXPECT_EQ((*ChooseGid(node, port))->index, 255);
+  port.gids = MakeGids("ens5f1", "172.20.0.11", 255);
+  EXPECT_FALSE(ChooseGid(node, port).ok());
+}
+
 }  // namespace
 }  // namespace nccl_tune::policy
