@@ -183,3 +183,31 @@ Everywhere
   run -0 "$TUNE" check-policy <(echo 'mode = "off"')
   [[ $output == *"no fault"* ]]
 }
+
+@test "env and explain with a site's policy" {
+  local policy=$BATS_TEST_TMPDIR/policy.toml
+  printf 'gid_index = "auto"\n[traffic_class]\ntc = 106\n[interfaces]\nexclude = ["ens11f1"]\n' >"$policy"
+  run -0 "$TUNE" env --host "$HOST" --policy "$policy" --format conf
+  [[ $output == *"NCCL_IB_TC=106"* && $output == *"NCCL_SOCKET_IFNAME==eno1"* && $output != *GID_INDEX* ]]
+  run -0 "$TUNE" explain --host "$HOST" --policy "$policy"
+  [[ $output == *"NCCL_IB_TC          106 (site policy, line 3: traffic_class.tc)"* ]]
+  [[ $output == *"left out by the site policy, line 5: interfaces.exclude[1]"* ]]
+  run -0 "$TUNE" env --host "$HOST" --mpi --format conf
+  [[ $output == *"OMPI_MCA_btl_tcp_if_include=ens11f1"* && $output == *"UCX_NET_DEVICES=mlx5_1:1,ens11f1"* ]]
+}
+
+@test "a policy that turns the tool off, and one with a fault" {
+  local policy=$BATS_TEST_TMPDIR/policy.toml
+  echo 'mode = "off"' >"$policy"
+  run -0 --separate-stderr "$TUNE" env --host "$HOST" --policy "$policy"
+  [ -z "$output" ]
+  # shellcheck disable=SC2154  # run sets it
+  [[ $stderr == *"the site's policy turns the tool off on this node"* ]]
+  run -0 "$TUNE" explain --host "$HOST" --policy "$policy"
+  [[ $output == *"the site's policy turns the tool off on this node"* && $output == *"NCCL_IB_HCA         =mlx5_1:1"* ]]
+  echo 'mode = "of"' >"$policy"
+  run -1 "$TUNE" env --host "$HOST" --policy "$policy"
+  [[ $output == *"policy.toml:1"*'got "of"'* ]]
+  run -1 "$TUNE" env --host "$HOST" --policy "$BATS_TEST_TMPDIR/none"
+  [[ $output == *none* ]]
+}
