@@ -11,7 +11,7 @@ std::string Printable(std::string_view text) {
   std::string out;
   for (char c : text.substr(0, kLimit)) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte > 0x7e || c == '\\') {
+    if (byte < 0x20 || byte > 0x7e) {
       out += "\\x";
       out += kHex[byte >> 4];
       out += kHex[byte & 15];

@@ -48,7 +48,7 @@ TEST(ErrorTest, MessageHasEveryPartThatIsKnown) {
 
 TEST(ErrorTest, MessageStaysOneLineWhateverWasRead) {
   const Error error{.what = "bad", .where = "a\nb", .seen = "x\x1b[31m\\"};
-  EXPECT_EQ(error.ToString(), "a\\x0ab: bad: got \"x\\x1b[31m\\x5c\"");
+  EXPECT_EQ(error.ToString(), "a\\x0ab: bad: got \"x\\x1b[31m\\\"");
   EXPECT_EQ(Printable(std::string(300, 'a')), std::string(200, 'a') + "...");
 }
 

@@ -121,7 +121,8 @@ int Run(const std::vector<std::string>& words) {
     status = CheckSitePolicy(options->policy);
   } else {
     const auto text = Render(*options);
-    if (!text.ok()) return Report(text.error(), kFailed);
+    const bool faulty = !text.ok() && options->site_policy && text.error().code == base::Code::kInvalidInput;
+    if (!text.ok()) return Report(text.error(), faulty ? kUsage : kFailed);
     std::cout << *text;
   }
   std::cout.flush();

@@ -67,7 +67,11 @@ facts::IbPort ReadPort(const Tree& tree, const std::string& path, int number, No
     port.lid = ReadParsed(tree, path + "/lid", Absence::kNoted, ParseLid, notes);
     port.sm_lid = ReadParsed(tree, path + "/sm_lid", Absence::kNoted, ParseLid, notes);
   }
-  if (port.link_layer == facts::LinkLayer::kEthernet) port.gids = ReadGids(tree, path, true, notes);
+  if (port.link_layer == facts::LinkLayer::kEthernet) {
+    const std::size_t before = notes->size();
+    port.gids = ReadGids(tree, path, true, notes);
+    port.gids_in_doubt = notes->size() != before;
+  }
   return port;
 }
 

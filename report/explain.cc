@@ -70,7 +70,7 @@ std::string WrongText(const std::vector<env::Contradiction>& all, std::string_vi
   for (const auto& c : all) {
     if (c.variable != variable) continue;
     out += Wrap("    wrong", kLabel, c.what, width);
-    if (!c.hint.empty()) out += Wrap("    do", kLabel, c.hint, width);
+    if (!c.hint.empty()) out += Wrap("    hint", kLabel, c.hint, width);
   }
   return out;
 }
@@ -100,7 +100,9 @@ std::string WithoutUsText(const Explanation& all) {
               w.version.ToString() + (all.library.empty() ? ", assumed: none was found" : ", " + all.library));
   if (w.ports.empty()) out += Wrap("    ports", kLabel, "none: " + w.no_ports);
   for (const auto& port : w.ports) out += Wrap("    port", kLabel, port);
-  return out + Wrap("    meets", kLabel, w.interface.empty() ? "nowhere: " + w.interface_reason : w.interface);
+  return out + Wrap("    meets", kLabel,
+                    w.interface.empty() ? (w.interface_unknown ? "not known: " : "nowhere: ") + w.interface_reason
+                                        : w.interface);
 }
 
 // Names that share their reason on one line: twelve dead ports are one thing to read.
@@ -171,8 +173,9 @@ Json SettingJson(const Setting& setting) {
   Json out;
   out["variable"] = setting.decision.variable;
   out["action"] = ActionName(setting.action);
-  out["value"] = setting.decision.value ? Json(*setting.decision.value) : Json();
-  if (setting.action == Action::kKeep) out["user_value"] = setting.user_value;
+  const bool has = setting.action == Action::kSet || setting.action == Action::kKeep;
+  out["value"] = !has ? Json() : Json(setting.action == Action::kKeep ? setting.user_value : *setting.decision.value);
+  out["ours"] = setting.decision.value ? Json(*setting.decision.value) : Json();
   if (setting.action == Action::kYielded) out["yielded_to"] = setting.yielded_to;
   out["set_by"] = SetBy(setting).empty() ? Json() : Json(SetBy(setting));
   out["versions"] = VersionsText(setting).empty() ? Json() : Json(VersionsText(setting));
@@ -200,7 +203,12 @@ std::string ShellQuote(const std::string& value) {
 Explanation Explain(const facts::Node& node, env::Plan plan, const nccl::NcclVersion& version) {
   Explanation out;
   out.transports = policy::RecognizeTransports(node);
-  out.contradictions = env::FindContradictions(node, plan.user, env::FinalValues(plan), version);
+  auto theirs = plan.user;
+  for (const auto& setting : plan.settings) {  // what the site fixes is looked at like what a user does
+    if (setting.action == Action::kSet && !setting.origin.empty())
+      theirs[setting.decision.variable] = *setting.decision.value;
+  }
+  out.contradictions = env::FindContradictions(node, theirs, env::FinalValues(plan), version);
   out.without_us = env::PredictWithoutUs(node, plan.user, version);
   for (const auto& note : node.notes) {
     // A policy that is ignored changes everything below: it does not stand among what could not be read.

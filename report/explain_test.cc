@@ -58,8 +58,8 @@ NCCL_IB_GID_INDEX   3
     not   index 2: RoCE v1: not routed
     for   NCCL 2.18 to 2.32
 NCCL_SOCKET_IFNAME  =ens5f1
-    why   the interface of mlx5_2:1; all selected ports share its cable, so the
-          nodes meet in 172.20.0.0/24 (inferred on this node)
+    why   the interface of mlx5_2:1, the only selected port: the nodes should
+          meet in 172.20.0.0/24 (inferred on this node)
     from  interface ens5f1 = 172.20.0.11/24
     not   eno1: not the interface of mlx5_2:1
     for   NCCL 2.18 to 2.32
@@ -131,11 +131,12 @@ TEST(ExplainTextTest, WhatAFileHasSet) {
       Explain(Server(), env::MakePlan("server1", policy::Assess(Server()), nccl::MergeSettings({}, {conf})),
               nccl::kAssumedVersion);
   const auto got = ExplainText(all);
-  for (const char* text : {"NCCL_IB_HCA         mlx5_0 (/etc/nccl.conf:3, kept)\n",
-                           "    why   the value in NCCL's own file wins; ours would be =mlx5_2:1",
-                           "NCCL_IB_GID_INDEX   (left unset)\n    why   /etc/nccl.conf:3 sets NCCL_IB_HCA, and this "
-                           "was computed for another",
-                           "NCCL_IB_TIMEOUT     abc (set already)\n    wrong text, which reads silently as 0\n"}) {
+  for (const char* text :
+       {"NCCL_IB_HCA         mlx5_0 (/etc/nccl.conf:3, kept)\n",
+        "    why   the value in NCCL's own file wins; ours would be =mlx5_2:1",
+        "NCCL_IB_GID_INDEX   (left unset)\n    why   /etc/nccl.conf:3 sets NCCL_IB_HCA, and this "
+        "was computed for another",
+        "NCCL_IB_TIMEOUT     abc (set already)\n    wrong text, which reads silently as 0, expected "}) {
     EXPECT_NE(got.find(text), std::string::npos) << text << "\nin\n" << got;
   }
   ExpectNarrow(got);
@@ -149,8 +150,8 @@ TEST(SummaryTextTest, OneEntryAVariable) {
             "n: NCCL_IB_GID_INDEX   3\n"
             "n:     RoCE v2 entry of 172.20.0.11 on ens5f1\n"
             "n: NCCL_SOCKET_IFNAME  =ens5f1\n"
-            "n:     the interface of mlx5_2:1; all selected ports share its cable, so the\n"
-            "n:     nodes meet in 172.20.0.0/24 (inferred on this node)\n"
+            "n:     the interface of mlx5_2:1, the only selected port: the nodes should meet\n"
+            "n:     in 172.20.0.0/24 (inferred on this node)\n"
             "n: GLOO_SOCKET_IFNAME  ens5f1\n"
             "n: TP_SOCKET_IFNAME    ens5f1\n");
   EXPECT_EQ(SummaryText(PlanFor(facts::Node{}, {}), "n: "),
@@ -188,8 +189,9 @@ TEST(ExplainJsonTest, Parses) {
     EXPECT_TRUE(base::GetMember(settings[i], "rejected").is_array());
   }
   EXPECT_TRUE(base::GetMember(settings[0], "value").is_null());
-  EXPECT_EQ(base::GetString(settings[1], "value"), "=mlx5_2:1");
-  EXPECT_TRUE(base::GetString(settings[1], "user_value").has_value());
+  EXPECT_EQ(base::GetString(settings[1], "ours"), "=mlx5_2:1");
+  EXPECT_TRUE(base::GetString(settings[1], "value")->starts_with("m"));
+  EXPECT_TRUE(base::GetMember(settings[2], "value").is_null());
   EXPECT_TRUE(base::GetString(settings[2], "yielded_to").has_value());
   EXPECT_EQ(base::GetMember(*json, "notes").size(), 1u);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "site/read_job.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/env/mpi_parameters.h"
@@ -14,10 +15,14 @@ nccl::SourcedEnvironment ReadSettings(const hw::Tree& tree, const base::Environm
   for (const auto& remark : places.remarks) notes->push_back({.where = "environment", .what = remark});
   auto files = nccl::ParseConfFiles(places, hw::ReadConfTexts(tree, places.paths, notes), version);
   for (const auto& file : files) {
-    for (const auto& remark : file.remarks) {
+    constexpr std::size_t kMost = 5;  // a binary file has hundreds
+    for (std::size_t i = 0; i < std::min(file.remarks.size(), kMost); ++i) {
+      const auto& remark = file.remarks[i];
       const std::string line = remark.line == 0 ? "" : ":" + std::to_string(remark.line);
       notes->push_back({.where = file.path + line, .what = remark.what});
     }
+    if (file.remarks.size() > kMost)
+      notes->push_back({.where = file.path, .what = std::to_string(file.remarks.size() - kMost) + " more such lines"});
   }
   const auto mpi_paths = env::MpiParameterPaths(environment);
   const auto mpi_texts = hw::ReadConfTexts(tree, mpi_paths, notes);
@@ -31,11 +36,7 @@ nccl::SourcedEnvironment ReadSettings(const hw::Tree& tree, const base::Environm
 policy::SitePolicy ResolveFor(const policy::SiteFile& file, const base::Environment& environment,
                               const std::string& node) {
   policy::SiteContext context;
-  const auto name = base::Lookup(environment, "SLURMD_NODENAME");
-  if (name)
-    context.node = *name;
-  else if (!node.empty())
-    context.node = node;
+  if (!node.empty()) context.node = node.substr(0, node.find('.'));
   context.partition = base::Lookup(environment, "SLURM_JOB_PARTITION");
   return policy::Resolve(file, context);
 }

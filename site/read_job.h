@@ -21,8 +21,9 @@ namespace nccl_tune::site {
 nccl::SourcedEnvironment ReadSettings(const hw::Tree& tree, const base::Environment& environment,
                                       const nccl::NcclVersion& version, std::vector<facts::Note>* notes);
 
-// What of a site's policy holds on `node` for the job whose environment this is: Slurm's own variables name its
-// partition, and the node as Slurm calls it.
+// What of a site's policy holds on `node` for the job whose environment this is, which names the partition. `node` is
+// the host's own name, of which the part before the first point counts: the environment may name the node of an outer
+// step.
 policy::SitePolicy ResolveFor(const policy::SiteFile& file, const base::Environment& environment,
                               const std::string& node);
 

@@ -45,12 +45,14 @@ TEST(ReadSettingsTest, OddFilesCostAWordOnly) {
   EXPECT_EQ(notes[1].where, "/gone");
 }
 
-TEST(ResolveForTest, SlurmNamesTheNodeAndThePartition) {
+TEST(ResolveForTest, TheHostAndThePartitionDecide) {
   const auto file = ParsePolicy("[[when]]\nnodes = \"n[1-2]\"\npartition = \"gpu\"\nmode = \"off\"\n", "p");
   ASSERT_TRUE(file.ok()) << file.error().ToString();
   EXPECT_TRUE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "gpu"}}, "n1").IsOff());
-  EXPECT_TRUE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "gpu"}, {"SLURMD_NODENAME", "n2"}}, "other").IsOff());
-  EXPECT_FALSE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "gpu"}, {"SLURMD_NODENAME", "n3"}}, "n1").IsOff());
+  EXPECT_TRUE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "gpu"}}, "n2.cluster.example").IsOff());
+  // A batch script's own node, handed on to steps on other nodes.
+  EXPECT_FALSE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "gpu"}, {"SLURMD_NODENAME", "n1"}}, "n3").IsOff());
+  EXPECT_TRUE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "gpu"}, {"SLURMD_NODENAME", "n3"}}, "n1").IsOff());
   EXPECT_FALSE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "cpu"}}, "n1").IsOff());
   EXPECT_FALSE(ResolveFor(*file, {}, "n1").IsOff()) << "outside a job no partition is known";
   EXPECT_FALSE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "gpu"}}, "").IsOff());

@@ -13,6 +13,7 @@ namespace {
 
 facts::Note Ignored(base::Error error, std::string_view path) {
   std::string where = error.where.empty() ? std::string(path) : std::move(error.where);
+  if (!where.starts_with('/')) where.insert(0, "/");
   error.where.clear();
   return {.where = std::move(where), .what = std::string(kIgnored) + ", detection alone decides: " + error.ToString()};
 }

@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spank/mode.h"
 
+#include <algorithm>
 #include <string>
 
 namespace nccl_tune::spank {
 
+namespace {
+
+constexpr std::string_view kProfile = "profile=";
+
+// As the site's policy allows them: so a name also travels in a line.
+bool IsName(std::string_view text) {
+  constexpr std::size_t kLongest = 64;
+  return !text.empty() && text.size() <= kLongest && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
+  });
+}
+
+}  // namespace
+
 base::Result<Mode> ParseMode(std::string_view text) {
-  Mode out{.set = true, .explain = false, .mpi = false};
+  Mode out{.set = true, .explain = false, .mpi = false, .profile = {}};
   if (text.empty() || text == "(null)") return out;
   bool off = false;
   bool other = false;
@@ -24,12 +40,16 @@ base::Result<Mode> ParseMode(std::string_view text) {
       out.set = false;
     } else if (item == "mpi") {
       other = out.mpi = true;
+    } else if (item.starts_with(kProfile) && IsName(item.substr(kProfile.size()))) {
+      other = true;
+      out.profile = item.substr(kProfile.size());
     } else {
-      return base::Error{.code = base::Code::kInvalidInput,
-                         .what = "unknown mode",
-                         .where = "--nccl-tune",
-                         .seen = std::string(item),
-                         .expected = "auto, off, explain, dry-run, mpi or several of them with commas between"};
+      return base::Error{
+          .code = base::Code::kInvalidInput,
+          .what = "unknown mode",
+          .where = "--nccl-tune",
+          .seen = std::string(item),
+          .expected = "auto, off, explain, dry-run, mpi, profile=NAME or several of them with commas between"};
     }
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);

@@ -27,7 +27,7 @@ Mode ModeOf(const Wish& wish, const policy::SitePolicy& site) {
   if (wish.mode) return *wish.mode;
   if (!site.mode) return wish.fallback;
   const bool explain = site.mode->value != policy::SiteMode::kAuto;
-  return {.set = site.mode->value != policy::SiteMode::kDryRun, .explain = explain, .mpi = false};
+  return {.set = site.mode->value != policy::SiteMode::kDryRun, .explain = explain, .mpi = false, .profile = {}};
 }
 
 std::string WarningOf(const std::vector<facts::Note>& notes) {
@@ -52,6 +52,13 @@ base::Result<NodePlan> Detect(const env::Environment& user, const Wish& wish) {
   out.mode = ModeOf(wish, preferences.site);
   preferences.mpi = out.mode.mpi;
   if (!out.mode.Active()) return out;
+  if (!out.mode.profile.empty()) {
+    const auto profile = policy::FindProfile(preferences.site, out.mode.profile);
+    if (profile.ok())
+      for (const auto& [variable, stated] : *profile) preferences.site.set[variable] = stated;
+    else
+      out.warning = base::Printable(profile.error().ToString());
+  }
   const auto settings = site::ReadSettings(*tree, user, nccl::kAssumedVersion, &notes);
   const auto ip = hw::ReadLiveIp(*tree, &notes);
   NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(*tree, ip, hw::FindNodeAddress(name, ip.interfaces)));
@@ -60,7 +67,8 @@ base::Result<NodePlan> Detect(const env::Environment& user, const Wish& wish) {
   NCCL_TUNE_ASSIGN_OR_RETURN(json, env::PlanToJson(plan));
   out.json = std::move(json);
   if (out.mode.explain) {
-    const auto all = report::Explain(node, std::move(plan), nccl::kAssumedVersion);
+    auto all = report::Explain(node, std::move(plan), nccl::kAssumedVersion);
+    if (!out.warning.empty() && all.warnings.empty()) all.warnings.push_back(out.warning);
     out.explanation = report::SummaryText(all, "nccl-tune: " + base::Printable(name) + ": ");
   }
   return out;
@@ -97,7 +105,7 @@ base::Result<NodePlan> MakeNodePlan(const env::Environment& user, const Wish& wi
     return base::Error{.code = base::Code::kUnreadable, .what = text.empty() ? "empty answer" : text.substr(1)};
   }
   NodePlan out;
-  out.mode = {.set = flags[1] == '1', .explain = flags[2] == '1', .mpi = flags[3] == '1'};
+  out.mode = {.set = flags[1] == '1', .explain = flags[2] == '1', .mpi = flags[3] == '1', .profile = {}};
   out.json = TakeLine(&rest);
   out.warning = TakeLine(&rest);
   out.explanation = rest;

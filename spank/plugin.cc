@@ -5,8 +5,6 @@
 //
 // Where each callback runs (Slurm 22.05 to 26.05): init in srun, sbatch, salloc, slurmd and slurmstepd; user_init in
 // slurmstepd with the user's effective id, before the tasks are forked; task_init in each task, after the fork.
-#include <unistd.h>
-
 #include <array>
 #include <chrono>
 #include <exception>
@@ -19,6 +17,7 @@
 #include "base/parse_number.h"
 #include "base/result.h"
 #include "core/env/plan.h"
+#include "hw/local_address.h"
 #include "spank/mode.h"
 #include "spank/node_plan.h"
 #include "spank/slurm.h"
@@ -30,6 +29,7 @@ namespace {
 struct Context {
   std::optional<Mode> option;          // --nccl-tune, when given
   Mode site_default;                   // default= in plugstack.conf; off as shipped
+  bool default_by_policy = false;      // default=policy: the site's policy says what silent jobs get
   std::string policy = UsualPolicy();  // policy= in plugstack.conf
   std::chrono::milliseconds deadline{500};
   std::optional<NodePlan> plan;
@@ -85,7 +85,11 @@ base::Status TakeArgument(std::string_view argument) {
       return base::Error{.code = base::Code::kInvalidInput,
                          .what = "default without a mode",
                          .seen = std::string(argument),
-                         .expected = "default=off, auto, explain, dry-run or mpi"};
+                         .expected = "default=off, auto, explain, dry-run, mpi or policy"};
+    }
+    if (value == "policy") {
+      TheContext().default_by_policy = true;
+      return base::Ok();
     }
     NCCL_TUNE_ASSIGN_OR_RETURN(mode, ParseMode(value));
     TheContext().site_default = mode;
@@ -122,7 +126,7 @@ int Init(spank_t spank, int argc, char** argv) {
   static std::array<char, 10> info = {"[MODE...]"};
   static std::array<char, 160> usage = {
       "nccl-tune: set NCCL's network variables on each node by its own hardware; MODE: auto (default), off, explain, "
-      "dry-run, mpi"};
+      "dry-run, mpi, profile=NAME"};
   static spank_option option = {name.data(), info.data(), usage.data(), 2, 0, OnOption};
   if (spank_option_register(spank, &option) != ESPANK_SUCCESS)
     slurm_error("nccl-tune: --nccl-tune could not be registered");
@@ -145,11 +149,11 @@ std::optional<Mode> ModeOfJob(const base::Environment& user) {
   const Context& context = TheContext();
   if (context.option) return *context.option;
   const auto wish = user.find("NCCL_TUNE");
-  if (wish == user.end()) return std::nullopt;
+  if (wish == user.end() || wish->second.empty()) return std::nullopt;
   const auto mode = ParseMode(wish->second);
   if (mode.ok()) return *mode;
-  slurm_spank_log("nccl-tune: NCCL_TUNE=\"%s\" is no mode; leaving this step untuned",
-                  base::Printable(wish->second).c_str());
+  slurm_spank_log("nccl-tune: %s: NCCL_TUNE=\"%s\" is no mode; leaving this step untuned",
+                  base::Printable(hw::OwnHostName()).c_str(), base::Printable(wish->second).c_str());
   return Mode{};
 }
 
@@ -168,7 +172,10 @@ base::Environment OuterValues(const base::Environment& user) {
   const auto text = user.find(env::kPlanVariable);
   if (text == user.end()) return {};
   auto outer = env::ParsePlan(text->second);
-  return outer.ok() ? std::move(outer).value().set : base::Environment{};
+  if (!outer.ok()) return {};
+  auto set = std::move(outer).value().set;
+  std::erase_if(set, [](const auto& entry) { return !env::IsTunable(entry.first); });
+  return set;
 }
 
 int UserInit(spank_t spank) {
@@ -177,13 +184,16 @@ int UserInit(spank_t spank) {
   const Wish wish{.mode = ModeOfJob(user), .fallback = context.site_default, .policy = context.policy};
   // A step inside a tuned one starts from what the user has set: also when it says off, and when detection fails.
   if (context.option || wish.mode.value_or(wish.fallback).set) context.outer = OuterValues(user);
-  // Without a wish only a site's policy can make this step one of ours.
-  const bool active =
-      wish.mode ? wish.mode->Active() : wish.fallback.Active() || access(wish.policy.c_str(), F_OK) == 0;
-  if (!active) return 0;
+  // Without a wish only a site's policy can make this step one of ours, and only where the site has said so.
+  const bool asked = wish.mode ? wish.mode->Active() : wish.fallback.Active();
+  if (!asked && (wish.mode || !context.default_by_policy)) return 0;
   auto plan = MakeNodePlan(user, wish, context.deadline);
   if (!plan.ok()) {
-    slurm_spank_log("nccl-tune: %s; this node goes on with NCCL's own defaults", plan.error().ToString().c_str());
+    const std::string what = base::Printable(hw::OwnHostName()) + ": " + plan.error().ToString();
+    if (asked)
+      slurm_spank_log("nccl-tune: %s; this node goes on with NCCL's own defaults", what.c_str());
+    else  // a job that says nothing hears nothing
+      slurm_info("nccl-tune: %s; nothing is set", what.c_str());
     return 0;
   }
   const Mode mode = plan->mode;

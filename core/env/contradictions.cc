@@ -55,6 +55,17 @@ void ForEachPort(const Scene& scene, Use use) {
   }
 }
 
+// The device of an interface that was named by mistake, or the devices that there are.
+std::string Instead(const facts::Node& node, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& hca : node.hcas) {
+    names.push_back(base::Printable(hca.name));
+    const bool below = std::any_of(hca.ports.begin(), hca.ports.end(), [&](const auto& p) { return p.netdev == name; });
+    if (below) return "That is an interface; its device is " + base::Printable(hca.name) + ".";
+  }
+  return names.empty() ? "" : "There is " + Some(names) + ".";
+}
+
 Findings JudgeHcaEntry(const Scene& scene, const nccl::NameListEntry& entry, bool exact) {
   nccl::NameList alone;
   alone.exact = exact;
@@ -73,11 +84,14 @@ Findings JudgeHcaEntry(const Scene& scene, const nccl::NameListEntry& entry, boo
   const bool named = std::any_of(scene.node.hcas.begin(), scene.node.hcas.end(),
                                  [&](const facts::Hca& hca) { return hca.name == entry.name; });
   if (!any && named) return {{entry.name + " has no port " + std::to_string(entry.port), "Ports count from 1."}};
-  if (!any) return {{"there is no " + base::Printable(entry.name) + " on this node"}};
+  if (!any) return {{"there is no " + base::Printable(entry.name) + " on this node", Instead(scene.node, entry.name)}};
   return out;
 }
 
 Findings JudgeHcas(const Scene& scene, std::string_view value) {
+  const bool efa =
+      std::any_of(scene.node.hcas.begin(), scene.node.hcas.end(), [](const auto& h) { return h.driver == "efa"; });
+  if (efa) return {{"EFA devices are used through their own plugin, which does not read it"}};
   const auto list = nccl::ParseHcaList(value, scene.version);
   Findings out;
   if (!list.exclude) {
@@ -142,10 +156,20 @@ Findings JudgeGids(const Scene& scene, const std::string& name) {
   return out;
 }
 
+std::string InterfacesThere(const Scene& scene) {
+  std::vector<std::string> names;
+  for (const auto& netdev : scene.node.netdevs) {
+    if (netdev.running && !netdev.addresses.empty() && netdev.kind != facts::NetdevKind::kLoopback)
+      names.push_back(base::Printable(netdev.name));
+  }
+  return names.empty() ? "" : "Up with an address: " + Some(names) + ".";
+}
+
 Findings JudgeInterfaces(const Scene& scene) {
   const auto order = nccl::OrderInterfaces(scene.node, scene.version, scene.all);
   if (order.step == nccl::InterfaceStep::kNone)
-    return {{"no interface that is up with an address fits, and NCCL's init fails: " + order.reason}};
+    return {{"no interface that is up with an address fits, and NCCL's init fails: " + order.reason,
+             InterfacesThere(scene)}};
   if (order.interfaces.empty()) return {};
   const auto& first = order.interfaces.front();
   if (first.address.IsLoopback())
@@ -199,7 +223,10 @@ Findings Judge(const Scene& scene, const std::string& name, const std::string& v
   const auto* variable = nccl::Lookup(name);
   if (variable == nullptr) return JudgeName(scene, name);
   const auto text = nccl::CheckValue(name, value);
-  if (!text.ok()) return {{text.error().what, text.error().hint}};
+  if (!text.ok()) {
+    const std::string& expected = text.error().expected;
+    return {{text.error().what + (expected.empty() ? "" : ", expected " + expected), text.error().hint}};
+  }
   const bool unknown = variable->since.major != 0 && scene.version < variable->since;
   if (unknown) return {{"NCCL " + scene.version.ToString() + " does not read it yet"}};
   return JudgeOnNode(scene, name, value);

@@ -66,7 +66,10 @@ TEST(ContradictionsTest, WhatThisNodeContradicts) {
     Environment theirs;
     std::string found;
   } rows[] = {
-      {{{"NCCL_IB_HCA", "=mlx5_7:1"}}, "NCCL_IB_HCA: there is no mlx5_7 on this node | " + sockets},
+      {{{"NCCL_IB_HCA", "=mlx5_7:1"}},
+       "NCCL_IB_HCA: there is no mlx5_7 on this node -> There is mlx5_2, mlx5_0, mlx5_20. | " + sockets},
+      {{{"NCCL_IB_HCA", "=ens5f1"}},
+       "NCCL_IB_HCA: there is no ens5f1 on this node -> That is an interface; its device is mlx5_2. | " + sockets},
       {{{"NCCL_IB_HCA", "=mlx5_2:2"}}, "NCCL_IB_HCA: mlx5_2 has no port 2 -> Ports count from 1. | " + sockets},
       {{{"NCCL_IB_HCA", "=mlx5_0:1"}}, "NCCL_IB_HCA: mlx5_0:1: its port is not active, so NCCL skips it | " + sockets},
       {{{"NCCL_IB_HCA", "=mlx5_2,mlx5_0"}}, "NCCL_IB_HCA: mlx5_0:1: its port is not active, so NCCL skips it"},
@@ -90,9 +93,11 @@ TEST(ContradictionsTest, WhatThisNodeContradicts) {
        "NCCL_IB_ADDR_RANGE: GID 0 of mlx5_2:1 is link-local and does not leave the link -> Unset "
        "NCCL_IB_ADDR_RANGE: nccl-tune finds the right entry of each node."},
       {{{"NCCL_IB_GID_INDEX", "three"}},
-       "NCCL_IB_GID_INDEX: text, which reads silently as 0 -> An index is used unchecked on every device; -1 lets NCCL "
+       "NCCL_IB_GID_INDEX: text, which reads silently as 0, expected -1 to 255 -> An index is used unchecked on every "
+       "device; -1 lets NCCL "
        "choose from 2.21 on."},
-      {{{"NCCL_IB_TIMEOUT", "022"}}, "NCCL_IB_TIMEOUT: a leading 0 makes it octal, so it reads as 18 -> Write 22."},
+      {{{"NCCL_IB_TIMEOUT", "022"}},
+       "NCCL_IB_TIMEOUT: a leading 0 makes it octal, so it reads as 18, expected 14 to 31 -> Write 22."},
       {{{"NCCL_SOCKET_IFNAME", "^docker0"}},
        "NCCL_SOCKET_IFNAME: a list that excludes replaces the defaults and so admits lo -> Add lo, or name one "
        "interface."},
@@ -102,7 +107,8 @@ TEST(ContradictionsTest, WhatThisNodeContradicts) {
       {{{"NCCL_SOCKET_IFNAME", "=apipa0"}},
        "NCCL_SOCKET_IFNAME: apipa0 has 169.254.3.4 only, which does not leave the link"},
       {{{"GLOO_SOCKET_IFNAME", "=eno1"}},
-       "GLOO_SOCKET_IFNAME: names are exact here, the symbol would be part of one -> Write \"eno1\"."},
+       "GLOO_SOCKET_IFNAME: names are exact here, the symbol would be part of one, expected plain names -> Write "
+       "\"eno1\"."},
       {{{"GLOO_SOCKET_IFNAME", "eth9"}},
        "GLOO_SOCKET_IFNAME: there is no interface eth9 on this node, and the process fails"},
       {{{"TP_SOCKET_IFNAME", "ens7"}}, "TP_SOCKET_IFNAME: ens7 has no address"},

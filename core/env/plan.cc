@@ -29,7 +29,8 @@ SourcedEnvironment WithoutOurs(SourcedEnvironment user) {
   if (!outer.ok()) return user;
   for (const auto& [name, value] : outer->set) {
     const auto now = user.find(name);
-    if (now != user.end() && now->second.FromEnvironment() && now->second.value == value) user.erase(now);
+    if (IsTunable(name) && now != user.end() && now->second.FromEnvironment() && now->second.value == value)
+      user.erase(now);
   }
   return user;
 }
@@ -224,6 +225,8 @@ Environment ValuesOf(const Plan& plan) {
   }
   return out;
 }
+
+bool IsTunable(std::string_view variable) { return variable.starts_with("NCCL_") || nccl::Lookup(variable) != nullptr; }
 
 Environment FinalValues(const Plan& plan) {
   Environment out = ValuesOf(plan);

@@ -76,6 +76,10 @@ Environment FinalValues(const Plan& plan);
 // NAME to value of what the plan sets, without NCCL_TUNE_PLAN itself.
 Environment ValuesOf(const Plan& plan);
 
+// Whether a plan may set this variable at all. An outer step's plan travels in the environment, where anyone may write:
+// nothing else is ever taken away on its word.
+bool IsTunable(std::string_view variable);
+
 // Of what a plan sets, the part that is still right where `now` tells a variable's value at this moment: not what has a
 // value by now, nor what was computed together with another value of such a variable, nor what an opposite rules out.
 using LookupNow = std::function<std::optional<std::string>(const std::string& name)>;

@@ -131,7 +131,7 @@ TEST(MakePlanTest, SaysWhatHappenedToEachVariable) {
 // A trap sets NCCL_IB_DISABLE=1; a user who names ports means to use them.
 TEST(MakePlanTest, DoesNotTurnOffPortsThatTheUserChose) {
   facts::Node node = MakeServer();
-  node.hcas[0].ports[0].gids.resize(3);
+  node.hcas[0].ports[0].gids.resize(2);
   EXPECT_EQ(ShowNccl(ValuesOf(PlanFor(node, {}))), "NCCL_IB_DISABLE=1 NCCL_SOCKET_IFNAME==eno1");
   EXPECT_EQ(ShowNccl(ValuesOf(PlanFor(node, {{"NCCL_IB_HCA", "mlx5_2"}}))), "NCCL_SOCKET_IFNAME==eno1");
 }
@@ -226,6 +226,19 @@ TEST(MakePlanTest, TheSitesPolicy) {
   EXPECT_EQ(SetBySite(site, {{"NCCL_IB_HCA", "=mlx5_2:1"}}), "NCCL_SOCKET_IFNAME==ens5f1");
 }
 
+// NCCL_TUNE_PLAN stands in the environment, where anyone may write.
+TEST(MakePlanTest, APlanOfAnotherTakesNothingElseAway) {
+  const std::string lie = Outer(R"("PATH":"/bin","HOME":"/root","NCCL_IB_HCA":"=old:1","GLOO_SOCKET_IFNAME":"old0")");
+  const Plan plan = PlanFor(MakeServer(), {{"NCCL_TUNE_PLAN", lie},
+                                           {"PATH", "/bin"},
+                                           {"HOME", "/root"},
+                                           {"NCCL_IB_HCA", "=old:1"},
+                                           {"GLOO_SOCKET_IFNAME", "old0"}});
+  EXPECT_TRUE(plan.user.contains("PATH") && plan.user.contains("HOME"));
+  EXPECT_FALSE(plan.user.contains("NCCL_IB_HCA") || plan.user.contains("GLOO_SOCKET_IFNAME"));
+  EXPECT_FALSE(IsTunable("PATH") || IsTunable("LD_PRELOAD") || IsTunable(""));
+}
+
 // What a container image brings after the plan was made.
 TEST(StillRightTest, WhatIsSetByNowIsNotOurs) {
   const Environment set = {{"NCCL_IB_HCA", "=mlx5_2:1"},     {"NCCL_IB_GID_INDEX", "3"},
@@ -271,7 +284,7 @@ TEST(PlanToJsonTest, IsThePublishedForm) {
       R"("ports":[{"hca":"mlx5_2","port":1,"link":"Ethernet","gbps":25.0,"netdev":"ens5f1","gid":3}],)"
       R"("if":"ens5f1","addr":"172.20.0.11",)"
       R"("why":{"NCCL_IB_HCA":"every port is usable: 1 x 25 Gb/s RoCE",)"
-      R"("NCCL_SOCKET_IFNAME":"the interface of mlx5_2:1; all selected ports share its cable, so the nodes meet in )"
+      R"("NCCL_SOCKET_IFNAME":"the interface of mlx5_2:1, the only selected port: the nodes should meet in )"
       R"-(172.20.0.0/24 (inferred on this node)",)-"
       R"("GLOO_SOCKET_IFNAME":"the interface of NCCL_SOCKET_IFNAME; Gloo takes exact names only",)"
       R"("TP_SOCKET_IFNAME":"the interface of NCCL_SOCKET_IFNAME; TensorPipe takes exact names only"}})");

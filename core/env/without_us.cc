@@ -37,6 +37,7 @@ WithoutUs PredictWithoutUs(const facts::Node& node, const base::Environment& use
   if (out.ports.empty()) out.no_ports = selection.transport_off.empty() ? "no port is usable" : selection.transport_off;
   const auto order = nccl::ChooseBootstrap(node, version, user);
   out.interface_reason = order.reason;
+  out.interface_unknown = order.step == nccl::InterfaceStep::kUnresolved;
   if (!order.interfaces.empty()) {
     out.interface = order.interfaces.front().name + ", " + order.interfaces.front().address.ToString();
   }

@@ -18,6 +18,7 @@ struct WithoutUs {
   std::vector<std::string> ports;  // "mlx5_2:1 with GID 3, 172.20.0.11", in the facts' order
   std::string no_ports;            // why there are none
   std::string interface;           // "eno1, 10.0.0.11"; empty: none, and NCCL's init fails or needs a look-up
+  bool interface_unknown = false;  // a host's name would have to be looked up
   std::string interface_reason;
 };
 

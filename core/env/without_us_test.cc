@@ -48,6 +48,7 @@ TEST(WithoutUsTest, Predicts) {
       {down, {}, kNew, "no port is usable / eno1, 10.0.0.11"},
   };
   for (const auto& row : rows) EXPECT_EQ(Predict(row.node, row.user, row.version), row.shown);
+  EXPECT_TRUE(PredictWithoutUs(policy::MakeServer(), {{"NCCL_COMM_ID", "host:1234"}}, kNew).interface_unknown);
   const auto nothing = PredictWithoutUs(facts::Node{}, {}, kNew);
   EXPECT_EQ(nothing.interface, "");
   EXPECT_FALSE(nothing.interface_reason.empty());

@@ -50,6 +50,7 @@ struct IbPort {
   std::optional<std::uint32_t> lid;
   std::optional<std::uint32_t> sm_lid;
   std::vector<Gid> gids;              // non-zero entries, by index
+  bool gids_in_doubt = false;         // some entry or its version could not be read: what is missing may be there
   std::optional<std::string> netdev;  // the port's own interface (not a VLAN above it)
 };
 

@@ -65,8 +65,10 @@ std::optional<Bootstrap> BySlingshot(const Scene& scene) {
 }
 
 // All selected ports behind one cage: one card's slot, or the two PCIe legs that share one cable, which carry the same
-// device and function in different domains.
+// device and function in different domains. Three or more of the like are cards, each at the first place of its domain.
 bool SameCage(const std::vector<PortRef>& ports) {
+  constexpr std::size_t kLegs = 2;
+  if (ports.size() > kLegs) return false;
   const auto& first = ports.front().hca->pci;
   return std::all_of(ports.begin(), ports.end(), [&](const PortRef& ref) {
     const auto& pci = ref.hca->pci;
@@ -92,8 +94,10 @@ std::optional<Bootstrap> ByRail(const Scene& scene, const PortSelection& selecti
   // A host route's prefix says nothing of who can be met there.
   if (prefix.length == (prefix.address.IsV4() ? 32 : 128)) return std::nullopt;
   out.inferred = true;
-  out.reason = "the interface of " + rail + "; all selected ports share its cable, so the nodes meet in " +
-               prefix.Network().ToString();
+  const bool alone = selection.ports.size() == 1;
+  out.reason = "the interface of " + rail +
+               (alone ? ", the only selected port" : "; both selected ports share its cable") +
+               ": the nodes should meet in " + prefix.Network().ToString();
   out.others = "not the interface of " + rail;
   out.evidence = {{"interface " + out.netdev->name, prefix.ToString()}};
   return out;

@@ -16,7 +16,9 @@ using facts::NetdevKind;
 using Change = std::function<void(facts::Node*)>;
 
 constexpr const char* kByRail =
-    "the interface of mlx5_2:1; all selected ports share its cable, so the nodes meet in 172.20.0.0/24";
+    "the interface of mlx5_2:1, the only selected port: the nodes should meet in 172.20.0.0/24";
+constexpr const char* kByCable =
+    "the interface of mlx5_2:1; both selected ports share its cable: the nodes should meet in 172.20.0.0/24";
 constexpr const char* kByAddress = "it carries this node's address in Slurm, which every node reaches";
 constexpr const char* kByRoute = "it carries the default route";
 constexpr const char* kByElimination = "the only interface that is up with a routable address";
@@ -56,13 +58,13 @@ TEST(ChooseBootstrapTest, FirstRuleThatApplies) {
          n->netdevs.push_back(MakeNetdev("ens12f1", "172.20.0.12"));
          n->hcas.push_back(MakeRoce("mlx5_3", "0001:03:00.1", 25, "ens12f1", "172.20.0.12"));
        },
-       "ens5f1", kByRail},
+       "ens5f1", kByCable},
       {"two ports of one function",
        [](facts::Node* n) {
          n->hcas[0].ports.push_back(n->hcas[0].ports[0]);
          n->hcas[0].ports[1].number = 2;
        },
-       "ens5f1", kByRail},
+       "ens5f1", kByCable},
       {"InfiniBand", [](facts::Node* n) { n->hcas = {MakeIb("mlx5_0", "0000:03:00.0", 200)}; }, "eno1", kByAddress},
       {"no device, address on a bond and its members",
        [](facts::Node* n) {
@@ -133,7 +135,7 @@ TEST(ChooseBootstrapTest, FirstRuleThatApplies) {
     ASSERT_NE(got.netdev, nullptr) << row.what << ": " << got.reason;
     EXPECT_EQ(got.netdev->name, row.interface) << row.what;
     EXPECT_EQ(got.reason, row.reason) << row.what;
-    EXPECT_EQ(got.inferred, got.reason == kByRail) << row.what;
+    EXPECT_EQ(got.inferred, got.reason == kByRail || got.reason == kByCable) << row.what;
     EXPECT_FALSE(got.evidence.empty()) << row.what;
     ASSERT_NE(got.Address(), nullptr);
     EXPECT_TRUE(got.Address()->prefix.address.IsRoutable());
@@ -234,6 +236,17 @@ TEST(ChooseBootstrapTest, TheSiteComesFirst) {
   matcher.name = "ens*";
   without.exclude_interfaces = {matcher};
   EXPECT_EQ(choose(without).netdev->name, "eno1");
+}
+
+// Each is the first card of its PCI domain: no legs of one cable.
+TEST(ChooseBootstrapTest, CardsAtTheSamePlaceOfManyDomains) {
+  facts::Node node = MakeServer();
+  for (int i = 1; i < 4; ++i) {
+    const std::string n = std::to_string(i);
+    node.netdevs.push_back(MakeNetdev("rail" + n, "172.2" + n + ".0.11"));
+    node.hcas.push_back(MakeRoce("mlx5_" + n + "0", "000" + n + ":03:00.1", 25, "rail" + n, "172.2" + n + ".0.11"));
+  }
+  EXPECT_EQ(ChooseBootstrap(node, SelectPorts(node)).netdev->name, "eno1");
 }
 
 }  // namespace

@@ -23,33 +23,34 @@ const facts::Netdev* OwnerOf(const facts::Node& node, const facts::Gid& gid) {
 }
 
 struct Tally {
-  int version1 = 0;
   int no_version = 0;
   int foreign = 0;
   int down = 0;
 };
 
 std::string Missing(const facts::IbPort& port, const Tally& tally) {
+  if (port.gids_in_doubt) return "its GID table could not be read in full";
   if (port.gids.empty()) return "its GID table is empty in this network namespace";
-  if (tally.down > 0) return "the interface of its only routable RoCE v2 GID is down";
+  if (tally.down > 0) return "the interface of its only routable GID is down";
   if (tally.foreign > 0) return "its routable GIDs belong to another network namespace";
   if (tally.no_version > 0) return "the RoCE version of its routable GID cannot be read";
-  if (tally.version1 > 0) return "it has a routable GID for RoCE v1 only, none for RoCE v2";
   return "it has link-local GIDs only, which do not leave the link: its interface has no address";
 }
 
 }  // namespace
 
 base::Result<const facts::Gid*> ChooseGid(const facts::Node& node, const facts::IbPort& port) {
-  using Rank = std::tuple<bool, bool, int>;  // IPv6, not the port's own interface, index: lowest first
+  // RoCE v1, link-local IPv4, IPv6, not the port's own interface, index: lowest first.
+  using Rank = std::tuple<bool, bool, bool, bool, int>;
   const facts::Gid* best = nullptr;
   Rank best_rank;
   Tally tally;
   for (const auto& gid : port.gids) {
     constexpr int kLargestIndex = 255;  // ibv_ah_attr.grh.sgid_index has 8 bits
-    if (gid.index > kLargestIndex || !gid.address.IsRoutable()) continue;
-    if (gid.version != facts::RoceVersion::kV2) {
-      ++(gid.version ? tally.version1 : tally.no_version);
+    const bool local = gid.address.IsV4() && gid.address.IsLinkLocal();
+    if (gid.index > kLargestIndex || (!gid.address.IsRoutable() && !local)) continue;
+    if (!gid.version) {
+      ++tally.no_version;
       continue;
     }
     const facts::Netdev* owner = OwnerOf(node, gid);
@@ -57,13 +58,17 @@ base::Result<const facts::Gid*> ChooseGid(const facts::Node& node, const facts::
       ++(owner == nullptr ? tally.foreign : tally.down);
       continue;
     }
-    const Rank rank{!gid.address.IsV4(), owner->name != port.netdev, gid.index};
+    const Rank rank{gid.version != facts::RoceVersion::kV2, local, !gid.address.IsV4(), owner->name != port.netdev,
+                    gid.index};
     if (best == nullptr || rank < best_rank) {
       best = &gid;
       best_rank = rank;
     }
   }
-  if (best == nullptr) return base::Error{.code = base::Code::kNotFound, .what = Missing(port, tally)};
+  if (best == nullptr) {
+    const auto code = port.gids_in_doubt ? base::Code::kUnreadable : base::Code::kNotFound;
+    return base::Error{.code = code, .what = Missing(port, tally)};
+  }
   return best;
 }
 

@@ -12,9 +12,11 @@
 
 namespace nccl_tune::policy {
 
-// The RoCE v2 entry with a routable address of an interface of this network namespace; IPv4 before IPv6, the port's own
-// interface before one above it (a VLAN), then the lowest index. The error says what is missing, in one clause. The
-// result points into `port`.
+// The entry with an address of an interface of this network namespace: RoCE v2 before v1, which old cards have alone
+// and which reaches the own network only; a routable address before 169.254/16, which reaches the other end of a cable;
+// IPv4 before IPv6; the port's own interface before one above it (a VLAN); then the lowest index. Never fe80::/10. The
+// error says what is missing, in one clause; kUnreadable where that may be for want of reading only. The result points
+// into `port`.
 base::Result<const facts::Gid*> ChooseGid(const facts::Node& node, const facts::IbPort& port);
 
 }  // namespace nccl_tune::policy

@@ -62,10 +62,33 @@ TEST(ChooseGidTest, ByContent) {
   }
 }
 
+// What works on the own network or over one cable is taken where there is nothing better.
+TEST(ChooseGidTest, TheLesserOnes) {
+  const facts::Gid v1 = MakeGid(2, "10.1.0.1", kV1, "eth0");
+  const facts::Gid cable1 = MakeGid(4, "169.254.3.1", kV1, "eth0");
+  const facts::Gid cable = MakeGid(5, "169.254.3.1", kV2, "eth0");
+  const facts::Gid best = MakeGid(7, "10.1.0.1", kV2, "eth0");
+  EXPECT_EQ(*Choose({v1}), 2);
+  EXPECT_EQ(*Choose({cable1, cable}), 5);
+  EXPECT_EQ(*Choose({v1, cable}), 5) << "v2 over the cable before v1";
+  EXPECT_EQ(*Choose({cable, best, v1}), 7);
+  EXPECT_EQ(*Choose({cable1, v1}), 2);
+}
+
+// What could not be read may be what is missing.
+TEST(ChooseGidTest, InDoubtItIsNotKnownToBeMissing) {
+  facts::Node node = MakeServer();
+  auto& port = node.hcas[0].ports[0];
+  port.gids_in_doubt = true;
+  EXPECT_TRUE(ChooseGid(node, port).ok()) << "the right one is there";
+  port.gids.resize(2);
+  EXPECT_EQ(ChooseGid(node, port).error().what, "its GID table could not be read in full");
+  EXPECT_EQ(ChooseGid(node, port).error().code, base::Code::kUnreadable);
+}
+
 TEST(ChooseGidTest, SaysWhatIsMissing) {
   const char* local = "it has link-local GIDs only, which do not leave the link: its interface has no address";
   const char* foreign = "its routable GIDs belong to another network namespace";
-  const char* version1 = "it has a routable GID for RoCE v1 only, none for RoCE v2";
   const struct {
     const char* what;
     std::vector<facts::Gid> gids;
@@ -73,23 +96,18 @@ TEST(ChooseGidTest, SaysWhatIsMissing) {
   } rows[] = {
       {"no entry", {}, "its GID table is empty in this network namespace"},
       {"link-local v6", {MakeGid(0, "fe80::1", kV1, "eth0"), MakeGid(1, "fe80::1", kV2, "eth0")}, local},
-      {"link-local v4", {MakeGid(0, "169.254.3.1", kV2, "eth0")}, local},
       {"loopback", {MakeGid(0, "127.0.0.1", kV2, "eth0")}, local},
       {"multicast", {MakeGid(0, "ff02::1", kV2, "eth0")}, local},
-      {"version 1 only", {MakeGid(0, "10.1.0.1", kV1, "eth0")}, version1},
-      {"version 1 beside link-local",
-       {MakeGid(0, "10.1.0.1", kV1, "eth0"), MakeGid(1, "fe80::1", kV2, "eth0")},
-       version1},
       {"version not read",
        {MakeGid(3, "10.1.0.1", std::nullopt, "eth0")},
        "the RoCE version of its routable GID cannot be read"},
       {"foreign interface", {MakeGid(3, "10.1.0.1", kV2, "pod7")}, foreign},
       {"interface hidden, address not ours", {MakeGid(3, "10.7.0.1", kV2, std::nullopt)}, foreign},
-      {"foreign beside version 1", {MakeGid(3, "10.7.0.1", kV2, "pod7"), MakeGid(2, "10.1.0.1", kV1, "eth0")}, foreign},
-      {"down", {MakeGid(3, "10.9.0.1", kV2, "eth9")}, "the interface of its only routable RoCE v2 GID is down"},
+      {"foreign beside version 1", {MakeGid(3, "10.7.0.1", kV2, "pod7"), MakeGid(2, "fe80::1", kV1, "eth0")}, foreign},
+      {"down", {MakeGid(3, "10.9.0.1", kV2, "eth9")}, "the interface of its only routable GID is down"},
       {"down, interface hidden",
        {MakeGid(3, "10.9.0.1", kV2, std::nullopt)},
-       "the interface of its only routable RoCE v2 GID is down"},
+       "the interface of its only routable GID is down"},
   };
   for (const auto& row : rows) {
     const auto got = Choose(row.gids);
@@ -106,7 +124,7 @@ TEST(ChooseGidTest, EntriesBeyondVerbsReachDoNotCount) {
   port.gids = MakeGids("ens5f1", "172.20.0.11", 254);
   ASSERT_TRUE(ChooseGid(node, port).ok());
   EXPECT_EQ((*ChooseGid(node, port))->index, 255);
-  port.gids = MakeGids("ens5f1", "172.20.0.11", 255);
+  port.gids = MakeGids("ens5f1", "172.20.0.11", 256);
   EXPECT_FALSE(ChooseGid(node, port).ok());
 }
 

@@ -20,7 +20,8 @@ constexpr std::array<Rule, 16> kRules = {{
      "exact list of the ports that are rails: active, openable, one link layer, one rate, not the front end", "", "",
      kOldest, "NCCL 2.28 parseStringList: one leading =, name:port", IbHca},
     {"NCCL_IB_GID_INDEX",
-     "RoCE: the index of the port's own routable RoCE v2 GID where it is the same on every selected port",
+     "RoCE: the index of the port's own routable RoCE v2 GID where it is the same on every selected port; of a cable's"
+     " 169.254 address or a RoCE v1 entry where there is no better one",
      "NCCL_IB_HCA", "NCCL_IB_ADDR_FAMILY,NCCL_IB_ADDR_RANGE,NCCL_IB_ROCE_VERSION_NUM", kOldest,
      "kernel gid_attrs; NCCL 2.28 uses the index as it is", IbGidIndex},
     {"NCCL_IB_ADDR_FAMILY", "AF_INET6 where the right GIDs are IPv6 and no one index is right on every port",

@@ -74,8 +74,16 @@ TEST(DecideTest, Values) {
       {"no device", [](facts::Node* n) { n->hcas.clear(); }, "NCCL_SOCKET_IFNAME==eno1"},
       {"port down", [](facts::Node* n) { n->hcas[0].ports[0].state = facts::PortState::kDown; },
        "NCCL_SOCKET_IFNAME==eno1"},
-      {"a trap: version 1 only", [](facts::Node* n) { n->hcas[0].ports[0].gids.resize(3); },
+      {"a trap: link-local only", [](facts::Node* n) { n->hcas[0].ports[0].gids.resize(2); },
        "NCCL_IB_DISABLE=1 NCCL_SOCKET_IFNAME==eno1"},
+      {"version 1 only", [](facts::Node* n) { n->hcas[0].ports[0].gids.resize(3); },
+       "NCCL_IB_HCA==mlx5_2:1 NCCL_IB_GID_INDEX=2 NCCL_SOCKET_IFNAME==ens5f1"},
+      {"no trap: what could not be read",
+       [](facts::Node* n) {
+         n->hcas[0].ports[0].gids.resize(2);
+         n->hcas[0].ports[0].gids_in_doubt = true;
+       },
+       "NCCL_SOCKET_IFNAME==eno1"},
       {"a trap: software device", [](facts::Node* n) { n->hcas[0].is_software = true; },
        "NCCL_IB_DISABLE=1 NCCL_SOCKET_IFNAME==eno1"},
       {"not openable is no trap", [](facts::Node* n) { n->hcas[0].openable = facts::Openable::kNo; },
@@ -118,7 +126,7 @@ TEST(DecideTest, ReasonsOfWhatStaysUnset) {
   EXPECT_EQ(
       Reason(node, "NCCL_IB_GID_INDEX"),
       "the right index differs between the selected ports and one number serves all; NCCL's own choice for each port "
-      "is right");
+      "(2.21 and later) is right");
   EXPECT_EQ(Reason(node, "NCCL_IB_DISABLE"), "RDMA ports are usable");
   node.hcas = {MakeIb("mlx5_0", "0000:01:00.0", 400)};
   EXPECT_EQ(Reason(node, "NCCL_IB_GID_INDEX"), "InfiniBand ports need none");
@@ -298,7 +306,7 @@ TEST(DecideTest, SaysWhyTheOtherIndicesAreWrong) {
   EXPECT_EQ(gid->reason, "RoCE v2 entry of 172.20.0.11 on ens5f1");
   EXPECT_EQ(Show(gid->rejected),
             "index 0: link-local: does not leave the link | index 1: link-local: does not leave the link | "
-            "index 2: RoCE v1: not routed | index 5: not the port's first own routable address");
+            "index 2: RoCE v1: not routed | index 5: not the port's first own address");
   ASSERT_EQ(gid->evidence.size(), 1u);
   EXPECT_EQ(gid->evidence[0].where, "sys/class/infiniband/mlx5_2/ports/1/gids/3");
   EXPECT_EQ(gid->evidence[0].value, "172.20.0.11 RoCE v2");

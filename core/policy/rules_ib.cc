@@ -26,11 +26,13 @@ std::string WhyNoPorts(const Situation& s) {
   return "";
 }
 
+const char* Version(const facts::Gid& gid) { return gid.version == facts::RoceVersion::kV1 ? " RoCE v1" : " RoCE v2"; }
+
 std::vector<Evidence> GidEvidence(const Situation& s) {
   std::vector<Evidence> out;
   for (const auto& ref : s.selection.ports) {
     out.push_back(
-        {PortPath(ref) + "/gids/" + std::to_string(ref.gid->index), ref.gid->address.ToString() + " RoCE v2"});
+        {PortPath(ref) + "/gids/" + std::to_string(ref.gid->index), ref.gid->address.ToString() + Version(*ref.gid)});
   }
   return out;
 }
@@ -48,7 +50,7 @@ Decision Steered(const Situation& s, GidMeans means, std::optional<std::string> 
 std::string WhyNotIndex(const facts::Gid& gid) {
   if (!gid.address.IsRoutable()) return "link-local: does not leave the link";
   if (gid.version != facts::RoceVersion::kV2) return "RoCE v1: not routed";
-  return "not the port's first own routable address";
+  return "not the port's first own address";
 }
 
 const facts::Netdev* BondOf(const Situation& s, const PortRef& ref) {
@@ -137,9 +139,11 @@ Decision IbGidIndex(const Situation& s) {
   if (!out.value) return out;
   const auto& ports = s.selection.ports;
   const facts::Gid& gid = *ports.front().gid;
-  out.reason = ports.size() == 1
-                   ? "RoCE v2 entry of " + gid.address.ToString() + (gid.netdev ? " on " + *gid.netdev : "")
-                   : "RoCE v2 entry of each selected port's own routable address";
+  out.reason = ports.size() == 1 ? (Version(gid) + 1) + std::string(" entry of ") + gid.address.ToString() +
+                                       (gid.netdev ? " on " + *gid.netdev : "")
+                                 : (Version(gid) + 1) + std::string(" entry of each selected port's own address");
+  if (!gid.address.IsRoutable()) out.reason += ", which reaches the other end of a cable only";
+  if (gid.version == facts::RoceVersion::kV1) out.reason += "; there is none for RoCE v2, and v1 is not routed";
   for (const auto& other : ports.front().port->gids) {
     if (other.index != gid.index)
       out.rejected.push_back({.what = "index " + std::to_string(other.index), .why = WhyNotIndex(other)});

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/policy/choose_gid.h"
+#include "core/policy/fit_rails.h"
 #include "core/policy/judge_site.h"
 
 namespace nccl_tune::policy {
@@ -48,13 +49,15 @@ std::string WhyUnusable(const facts::Node& node, PortRef* ref) {
   if (hca.is_software) return "software device: slower than plain sockets";
   if (hca.node_type == facts::NodeType::kRnic)
     return "iWARP adapter: NCCL addresses peers by LID or GID, which it has not";
-  if (!port.link_layer || *port.link_layer == LinkLayer::kOther) {
+  if (!port.link_layer) return "its link layer cannot be read";
+  if (*port.link_layer == LinkLayer::kOther) {
     return "link layer is neither InfiniBand nor Ethernet";
   }
   if (hca.openable == facts::Openable::kMissing) return "no /dev/infiniband node: verbs cannot open it";
   if (hca.openable == facts::Openable::kNo) return "/dev/infiniband/" + hca.uverbs.value_or("") + " may not be opened";
   if (*port.link_layer == LinkLayer::kInfiniBand) {
-    if (port.lid == 0u || port.sm_lid == 0u) return "no subnet manager has set it up (lid or sm_lid is 0)";
+    // sm_lid is none of NCCL's business: an active port was set up by some manager, whether it answers now or not.
+    if (port.lid == 0u) return "no subnet manager has set it up (lid is 0)";
     return "";
   }
   const auto gid = ChooseGid(node, port);
@@ -100,8 +103,8 @@ std::vector<Group> MakeGroups(const std::vector<PortRef>& ports) {
 }
 
 std::string Describe(const Group& group) {
-  return std::to_string(group.count) + " x " + Number(group.gbps) + " Gb/s " +
-         (group.layer == LinkLayer::kEthernet ? "RoCE" : "InfiniBand");
+  return std::to_string(group.count) + " x " + (group.gbps > 0 ? Number(group.gbps) + " Gb/s " : "") +
+         (group.layer == LinkLayer::kEthernet ? "RoCE" : "InfiniBand") + (group.gbps > 0 ? "" : " of unknown rate");
 }
 
 // Moves what `why` gives a reason for from `ports` to `rejected`.
@@ -125,35 +128,58 @@ void DropFrontEnd(const facts::Node& node, PortSelection* out) {
     if (WhyFrontEnd(node, ref).empty()) fastest = std::max(fastest.value_or(0), ref.Gbps());
   }
   if (!fastest) return;
-  Reject(&out->ports, &out->rejected, [&](const PortRef& ref) {
+  const std::vector<PortRef> all = out->ports;
+  Reject(&out->ports, &out->rejected, [&](const PortRef& ref) -> std::string {
     const std::string why = WhyFrontEnd(node, ref);
+    if (!why.empty() && IsRailAllTheSame(node, all, ref)) return "";
     return why.empty() || ref.Gbps() > *fastest ? "" : why + ", and other ports are at least as fast";
   });
 }
 
 // `usable`: how many ports there were before the front end left. `any_rate`: only link layers are kept apart.
-void KeepBestGroup(PortSelection* out, std::size_t usable, bool any_rate) {
+void KeepBestGroup(const facts::Node& node, PortSelection* out, std::size_t usable, bool any_rate) {
   const auto groups = MakeGroups(out->ports);
   const auto best = std::max_element(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
     return std::make_tuple(a.Total(), a.gbps, a.layer == LinkLayer::kInfiniBand) <
            std::make_tuple(b.Total(), b.gbps, b.layer == LinkLayer::kInfiniBand);
   });
+  // One rail that has trained down: without it the rails of this node would pair off with other ones elsewhere.
+  const std::size_t gpus = node.gpus.size();
+  const auto of_layer = std::count_if(out->ports.begin(), out->ports.end(),
+                                      [&](const PortRef& ref) { return *ref.port->link_layer == best->layer; });
+  any_rate = any_rate || (gpus > 2 && static_cast<std::size_t>(of_layer) == gpus && best->count + 1 == gpus);
   Reject(&out->ports, &out->rejected, [&](const PortRef& ref) -> std::string {
     if (best->Holds(ref)) return "";
     if (any_rate && *ref.port->link_layer == best->layer) return "";
     if (*ref.port->link_layer != best->layer) {
       return "link layers must not be mixed, and " + Describe(*best) + " carry more";
     }
-    return Number(ref.Gbps()) + " Gb/s: not a rail beside " + Describe(*best);
+    return (ref.port->rate ? Number(ref.Gbps()) + " Gb/s" : "unknown rate") + ": not a rail beside " + Describe(*best);
   });
   out->reason = groups.size() == 1 && out->rejected.empty() ? "every port is usable: " + Describe(*best)
                 : usable == 1                               ? "the only usable port: " + Describe(*best)
                                                             : "the rails: " + Describe(*best);
 }
 
-}  // namespace
+// 169.254/16 is the address of a cable between two; where a network is there, that is the fabric.
+void KeepRoutable(PortSelection* out) {
+  const auto routable = [](const PortRef& ref) { return ref.gid == nullptr || ref.gid->address.IsRoutable(); };
+  if (std::none_of(out->ports.begin(), out->ports.end(), routable)) return;
+  Reject(&out->ports, &out->rejected, [&](const PortRef& ref) -> std::string {
+    return routable(ref) ? "" : "it has a 169.254 address only, and other ports have routable ones";
+  });
+}
 
-std::string PortRef::Name() const { return hca->name + ":" + std::to_string(port->number); }
+void FitGpus(const facts::Node& node, PortSelection* out) {
+  const auto why = WhyNoRail(node, out->ports, &WhyFrontEnd);
+  if (why.empty()) return;
+  std::size_t at = 0;
+  Reject(&out->ports, &out->rejected, [&](const PortRef&) { return why[at++]; });
+  const auto groups = MakeGroups(out->ports);
+  out->reason = "the rails that fit " + std::to_string(node.gpus.size()) + " GPUs: " + Describe(groups.front());
+}
+
+}  // namespace
 
 PortSelection SelectPorts(const facts::Node& node, const SitePolicy& site) {
   PortSelection out;
@@ -171,9 +197,11 @@ PortSelection SelectPorts(const facts::Node& node, const SitePolicy& site) {
         out.ports.push_back(ref);
         continue;
       }
+      // Only what is known not to work is a reason to turn the transport off.
+      const bool known = !port.gids_in_doubt || left_out;
       const bool plain = port.link_layer == LinkLayer::kEthernet || port.link_layer == LinkLayer::kInfiniBand;
       const bool opens = hca.openable == facts::Openable::kYes || hca.openable == facts::Openable::kUnknown;
-      if (active && plain && opens) out.has_trap = true;
+      if (active && plain && opens && known) out.has_trap = true;
       out.rejected.push_back({.what = ref.Name(), .why = std::move(why)});
     }
   }
@@ -183,8 +211,10 @@ PortSelection SelectPorts(const facts::Node& node, const SitePolicy& site) {
   }
   const std::size_t usable = out.ports.size();
   const bool listed = site.include_devices && !site.include_devices->empty();
+  KeepRoutable(&out);
   if (!listed) DropFrontEnd(node, &out);
-  KeepBestGroup(&out, usable, listed);
+  KeepBestGroup(node, &out, usable, listed);
+  if (!listed) FitGpus(node, &out);
   if (listed) out.reason = "the site's policy lists them: " + out.reason;
   return out;
 }

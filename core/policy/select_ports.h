@@ -10,20 +10,10 @@
 
 #include "core/facts/node.h"
 #include "core/policy/decision.h"
+#include "core/policy/port_ref.h"
 #include "core/policy/site_policy.h"
 
 namespace nccl_tune::policy {
-
-// A port of a node. Points into the facts it was made from, which must outlive it.
-struct PortRef {
-  const facts::Hca* hca = nullptr;
-  const facts::IbPort* port = nullptr;
-  const facts::Gid* gid = nullptr;  // the right one on Ethernet, null on InfiniBand
-
-  std::string Name() const;  // "mlx5_2:1"
-  bool IsEthernet() const { return port->link_layer == facts::LinkLayer::kEthernet; }
-  double Gbps() const { return port->rate ? port->rate->value : 0; }
-};
 
 struct PortSelection {
   std::vector<PortRef> ports;  // in the facts' order

@@ -42,8 +42,7 @@ TEST(SelectPortsTest, WhyAPortCannotCarryTraffic) {
       {[](facts::Hca* h) { h->is_software = true; }, "software device: slower than plain sockets", true},
       {[](facts::Hca* h) { h->node_type = facts::NodeType::kRnic; },
        "iWARP adapter: NCCL addresses peers by LID or GID, which it has not", true},
-      {[](facts::Hca* h) { h->ports[0].link_layer = std::nullopt; }, "link layer is neither InfiniBand nor Ethernet",
-       false},
+      {[](facts::Hca* h) { h->ports[0].link_layer = std::nullopt; }, "its link layer cannot be read", false},
       {[](facts::Hca* h) { h->ports[0].link_layer = facts::LinkLayer::kOther; },
        "link layer is neither InfiniBand nor Ethernet", false},
       {[](facts::Hca* h) { h->openable = Openable::kMissing; }, "no /dev/infiniband node: verbs cannot open it", false},
@@ -51,22 +50,20 @@ TEST(SelectPortsTest, WhyAPortCannotCarryTraffic) {
       {[](facts::Hca* h) { h->ports[0].gids.clear(); }, "its GID table is empty in this network namespace", true},
       {[](facts::Hca* h) { h->ports[0].gids.resize(2); },
        "it has link-local GIDs only, which do not leave the link: its interface has no address", true},
-      {[](facts::Hca* h) { h->ports[0].gids.resize(3); }, "it has a routable GID for RoCE v1 only, none for RoCE v2",
-       true},
+      {[](facts::Hca* h) {
+         h->ports[0].gids.resize(2);
+         h->ports[0].gids_in_doubt = true;
+       },
+       "its GID table could not be read in full", false},
       {[](facts::Hca* h) {
          for (auto& gid : h->ports[0].gids) gid.netdev = "pod7";
        },
        "its routable GIDs belong to another network namespace", true},
       {[](facts::Hca* h) {
          *h = MakeIb("mlx5_2", "0000:03:00.1", 100);
-         h->ports[0].sm_lid = 0;
-       },
-       "no subnet manager has set it up (lid or sm_lid is 0)", true},
-      {[](facts::Hca* h) {
-         *h = MakeIb("mlx5_2", "0000:03:00.1", 100);
          h->ports[0].lid = 0;
        },
-       "no subnet manager has set it up (lid or sm_lid is 0)", true},
+       "no subnet manager has set it up (lid is 0)", true},
   };
   for (const auto& row : rows) {
     facts::Node node = MakeServer();
@@ -235,6 +232,54 @@ TEST(SelectPortsTest, TheSiteNarrows) {
   EXPECT_EQ(Names(SelectPorts(node, Site({Named("mlx5_3:1")}, {}))), "mlx5_3:1") << "also with the default route";
   node.hcas[1].ports[0].state = facts::PortState::kDown;
   EXPECT_EQ(Names(SelectPorts(node, Site({Named("mlx5_3")}, {}))), "") << "a dead port stays dead";
+}
+
+TEST(SelectPortsTest, ACableOfItsOwnIsNoFabricBesideOne) {
+  facts::Node node = MakeServer();
+  node.netdevs.push_back(MakeNetdev("ens12", "169.254.7.1", 16));
+  node.hcas.push_back(MakeRoce("mlx5_3", "0000:04:00.0", 25, "ens12", "169.254.7.1"));
+  const auto both = SelectPorts(node);
+  EXPECT_EQ(Names(both), "mlx5_2:1");
+  EXPECT_EQ(Show(both.rejected), "mlx5_3:1: it has a 169.254 address only, and other ports have routable ones");
+  node.hcas.erase(node.hcas.begin());
+  EXPECT_EQ(Names(SelectPorts(node)), "mlx5_3:1") << "the only way there is";
+  node.hcas[0].ports[0].gids.resize(3);
+  EXPECT_EQ(Names(SelectPorts(node)), "mlx5_3:1") << "RoCE v1, which old cards have alone";
+}
+
+TEST(SelectPortsTest, AnActiveInfiniBandPortNeedsNoAnsweringManager) {
+  facts::Node node = MakeServer();
+  node.hcas = {MakeIb("mlx5_0", "0000:01:00.0", 200)};
+  node.hcas[0].ports[0].sm_lid = 0;
+  EXPECT_EQ(Names(SelectPorts(node)), "mlx5_0:1");
+}
+
+facts::Node MakeEightRails() {
+  facts::Node node;
+  node.gpus.resize(8);
+  for (int i = 0; i < 8; ++i) {
+    const std::string n = std::to_string(i);
+    node.netdevs.push_back(MakeNetdev("rail" + n, "172.20." + n + ".11"));
+    node.hcas.push_back(MakeRoce("mlx5_" + n, "0000:0" + n + ":00.0", 400, "rail" + n, "172.20." + n + ".11"));
+  }
+  return node;
+}
+
+TEST(SelectPortsTest, EightRailsForEightGpus) {
+  facts::Node node = MakeEightRails();
+  node.address = Address("172.20.0.11");
+  EXPECT_EQ(SelectPorts(node).ports.size(), 8u) << "the first rail carries the node's own traffic as well";
+  node.address = std::nullopt;
+  node.hcas[3].ports[0].rate = facts::GbitPerSecond{200};
+  EXPECT_EQ(SelectPorts(node).ports.size(), 8u) << "one has trained down";
+  node.hcas[4].ports[0].rate = facts::GbitPerSecond{200};
+  EXPECT_EQ(SelectPorts(node).ports.size(), 5u) << "two of another rate are another kind";
+}
+
+TEST(SelectPortsTest, ARateThatIsNotKnownIsSaid) {
+  facts::Node node = MakeServer();
+  node.hcas[0].ports[0].rate = std::nullopt;
+  EXPECT_EQ(SelectPorts(node).reason, "every port is usable: 1 x RoCE of unknown rate");
 }
 
 }  // namespace

@@ -72,9 +72,9 @@ GidSteering SteerGid(const std::vector<PortRef>& ports, bool pin) {
   if (index && pin) return by_index;
   if (EndsRight(ports, GidSteering{})) {
     out.means = GidMeans::kAutomatic;
-    out.reason = index ? "NCCL's own choice is right on each port"
+    out.reason = index ? "NCCL's own choice (2.21 and later) is right on each port"
                        : "the right index differs between the selected ports and one number serves all; NCCL's own "
-                         "choice for each port is right";
+                         "choice for each port (2.21 and later) is right";
     return out;
   }
   if (auto address = ByAddress(ports)) return *std::move(address);

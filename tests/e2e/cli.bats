@@ -206,7 +206,7 @@ Everywhere
   run -0 "$TUNE" explain --host "$HOST" --policy "$policy"
   [[ $output == *"the site's policy turns the tool off on this node"* && $output == *"NCCL_IB_HCA         =mlx5_1:1"* ]]
   echo 'mode = "of"' >"$policy"
-  run -1 "$TUNE" env --host "$HOST" --policy "$policy"
+  run -2 "$TUNE" env --host "$HOST" --policy "$policy"
   [[ $output == *"policy.toml:1"*'got "of"'* ]]
   run -1 "$TUNE" env --host "$HOST" --policy "$BATS_TEST_TMPDIR/none"
   [[ $output == *none* ]]

@@ -14,7 +14,7 @@ setup_file() {
   up policy
   cp -L "$CLONE/bazel-bin/tests/mpi/sum" "$NCCL_TUNE_CLUSTER_DIR/policy/bin/"
   # The drop-in with a policy of our own; the daemons read it for each step.
-  head_run sed -i "s|\(^optional .*\)|\1 policy=$INSIDE/conf/nccl-tune.toml|" $INSIDE/conf/plugstack.conf.d/nccl_tune.conf
+  head_run sed -i "s|\(^optional .*\)|\1 default=policy policy=$INSIDE/conf/nccl-tune.toml|" $INSIDE/conf/plugstack.conf.d/nccl_tune.conf
 }
 
 teardown_file() {

@@ -103,7 +103,8 @@ TEST(PluginTest, OffTouchesNothing) {
     EXPECT_EQ(host.changes, 0) << row.what;
     EXPECT_EQ(host.info, "") << row.what;
     const bool complains = row.wish != nullptr && std::string(row.wish) == "fast";
-    EXPECT_EQ(host.log, complains ? "nccl-tune: NCCL_TUNE=\"fast\" is no mode; leaving this step untuned\n" : "")
+    EXPECT_EQ(host.log.find(": NCCL_TUNE=\"fast\" is no mode; leaving this step untuned\n") != std::string::npos,
+              complains)
         << row.what;
     ExpectNoChild();
   }
@@ -148,7 +149,7 @@ TEST(PluginTest, TheSitesPolicyDecidesForJobsThatSayNothing) {
   for (const auto& row : rows) {
     Host host;
     ASSERT_TRUE(host.loaded());
-    host.Init({kPatient, "policy=" + WritePolicy(row.policy)});
+    host.Init({kPatient, "default=policy", "policy=" + WritePolicy(row.policy)});
     if (row.option != nullptr) {
       EXPECT_EQ(host.Option(row.option, true), 0);
     }
@@ -276,7 +277,7 @@ TEST(PluginTest, ATooShortDeadlineLetsTheStepGoOn) {
   const bool in_time = host.log.empty();
   EXPECT_EQ(host.task.contains("NCCL_TUNE_PLAN"), in_time) << host.log;
   if (!in_time) {
-    EXPECT_EQ(host.log, "nccl-tune: no answer in time; this node goes on with NCCL's own defaults\n");
+    EXPECT_TRUE(host.log.ends_with(": no answer in time; this node goes on with NCCL's own defaults\n")) << host.log;
     EXPECT_EQ(host.changes, 0);
   }
 }
