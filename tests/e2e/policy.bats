@@ -66,6 +66,25 @@ server2 =mlx5_1:1 3 =ens11f1 98
 server3 =mlx5_1:1 3 =ens11f1 none" ]
 }
 
+@test "a batch job's steps: each node's own block" {
+  local out=$INSIDE/shared/blocks.out script
+  for k in 1 2 3; do printf '[[when]]\nnodes = "server%d"\n[when.set]\nNCCL_IB_TC = %d\n' "$k" "$k"; done | site
+  script=$(printf '#!/bin/sh\n#SBATCH -N3 --ntasks-per-node=1 -o %s\nsrun --ntasks-per-node=1 --nccl-tune sh -c '\''%s'\'' | sort\n' \
+    "$out" "$SHOW")
+  head_run sh -c "mkdir -p $INSIDE/shared && rm -f $out && cat >/tmp/blocks.sh && sbatch -W -Q /tmp/blocks.sh" <<<"$script"
+  run -0 head_run cat "$out"
+  [ "$output" = "$(for k in 1 2 3; do echo "server$k =mlx5_1:1 3 =ens11f1 $k"; done)" ]
+}
+
+@test "a profile is the user's choice of the site's values" {
+  site <<<'[profile.patient]
+NCCL_IB_TC = 7'
+  [ "$(one_each --nccl-tune=profile=patient)" = "$(expect_all '=mlx5_1:1 3 =ens11f1 7')" ]
+  [ "$(one_each --nccl-tune=profile=none)" = "$(expect_all '=mlx5_1:1 3 =ens11f1 none')" ]
+  run -0 --separate-stderr head_run srun -N1 -w server1 --nccl-tune=explain,profile=none true
+  [[ $(flat) == *"note"*"none"*"patient"* ]]
+}
+
 @test "the site turns everything off and on again without a restart" {
   site <<<'mode = "off"'
   [ "$(one_each --nccl-tune)" = "$(expect_all 'none none none none')" ]
@@ -83,7 +102,7 @@ server3 =mlx5_1:1 3 =ens11f1 none" ]
     [ "$(one_each --nccl-tune)" = "$(expect_all '=mlx5_1:1 3 =ens11f1 none')" ]
     [ "$(one_each)" = "$(expect_all 'none none none none')" ]
     run -0 --separate-stderr head_run srun -N1 -w server1 --nccl-tune=explain true
-    [[ $(flat) == "note run/cluster/conf/nccl-tune.toml:1: site policy ignored, detection alone decides:"* ]]
+    [[ $(flat) == "note /run/cluster/conf/nccl-tune.toml:1: site policy ignored, detection alone decides:"* ]]
   done
 }
 
