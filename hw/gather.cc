@@ -254,7 +254,10 @@ class Gatherer {
     }
     for (auto& route : ip.routes) {
       route.interface = scrub_.Name(route.interface);
-      if (route.destination) route.destination->address = scrub_.Address(route.destination->address);
+      if (!route.destination) continue;
+      // What is scrubbed names a network again: its host part may not be empty.
+      route.destination->address = scrub_.Address(route.destination->address);
+      route.destination = route.destination->Network();
     }
     Put("ip-addr.json", CaptureFile{WriteIpAddr(ip.interfaces) + "\n"});
     Put("ip-route.json", CaptureFile{WriteIpRoute(ip.routes) + "\n"});

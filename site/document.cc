@@ -22,6 +22,8 @@ constexpr int kMostKeyParts = 16;
 
 std::string Where(std::string_view file, int line) { return std::string(file) + ":" + std::to_string(line); }
 
+bool IsNotAscii(char c) { return static_cast<unsigned char>(c) > 0x7f; }
+
 int LineAt(std::string_view text, std::size_t at) {
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
 }
@@ -55,24 +57,29 @@ Status CheckText(std::string_view text, std::string_view file) {
                .expected = "TOML in UTF-8"};
 }
 
-// Walks over what stands outside quotes and comments. Two things there must not reach the library. It has no limit on
-// the parts of a dotted key, each of which is a table in a table, and taking those down recurses. And its look at
-// letters that are not ASCII, which TOML does not have there, is undefined for some.
+// Finds what must not reach the library. It has no limit on the parts of a dotted key, each of which is a table in a
+// table, and taking those down recurses. And its look at letters that are not ASCII is undefined for some where broken
+// text makes it take a quoted one for a bare one: such letters are for comments only, and are blanked there.
 class BareText {
  public:
   explicit BareText(std::string_view text) : text_(text) {}
 
-  // Where a key has too many parts or a byte is not ASCII, or the end of the text.
+  // Where a key has too many parts or a byte outside comments is not ASCII, or the end of the text.
   std::size_t FindBad() {
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;  // byte order mark
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (c == '#') {
         at_ = std::min(text_.find('\n', at_), text_.size());
+      } else if (static_cast<unsigned char>(c) > 0x7f) {
+        return at_;
       } else if (c == '"' || c == '\'') {
+        const std::size_t start = at_;
         SkipQuoted(c);
+        const auto quoted = text_.substr(start, at_ - start);
+        const auto odd = std::find_if(quoted.begin(), quoted.end(), IsNotAscii);
+        if (odd != quoted.end()) return start + static_cast<std::size_t>(odd - quoted.begin());
       } else {
-        if (static_cast<unsigned char>(c) > 0x7f) return at_;
         if (c == '.' && ++dots_ >= kMostKeyParts) return at_;
         if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) dots_ = 0;
         ++at_;
@@ -107,11 +114,11 @@ Status CheckBareText(std::string_view text, std::string_view file) {
   const int line = LineAt(text, bad);
   const bool dots = text[bad] == '.';
   return Error{.code = Code::kInvalidInput,
-               .what = dots ? "key of too many parts" : "a character that is not ASCII, outside quotes",
+               .what = dots ? "key of too many parts" : "a character that is not ASCII",
                .where = Where(file, line),
                .seen = std::string(LineOf(text, static_cast<std::size_t>(line))),
                .expected = dots ? "at most " + std::to_string(kMostKeyParts) + ", with dots between"
-                                : "such characters in quotes or comments only"};
+                                : "such characters in comments only"};
 }
 
 int LineOf(const toml::source_region& source) { return static_cast<int>(source.begin.line); }
@@ -185,7 +192,9 @@ std::string_view ToText(Value::Kind kind) {
 Result<Value> ParseDocument(std::string_view text, std::string_view file) {
   NCCL_TUNE_RETURN_IF_ERROR(CheckText(text, file));
   NCCL_TUNE_RETURN_IF_ERROR(CheckBareText(text, file));
-  const toml::parse_result parsed = toml::parse(text);
+  std::string ascii(text.starts_with("\xef\xbb\xbf") ? text.substr(3) : text);
+  std::replace_if(ascii.begin(), ascii.end(), IsNotAscii, '?');
+  const toml::parse_result parsed = toml::parse(ascii);
   if (!parsed) {
     const auto line = parsed.error().source().begin.line;
     return Error{.code = Code::kInvalidInput,

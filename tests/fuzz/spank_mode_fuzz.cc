@@ -13,7 +13,8 @@ namespace {
 void TryOne(std::string_view text) {
   const auto mode = spank::ParseMode(text);
   if (!mode.ok()) return RequireReadable(mode.error());
-  Require(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-,()") == text.npos, "only words are modes", text);
+  Require(IsPrintableLine(text) && IsPrintableLine(mode->profile), "only words are modes", text);
+  Require(mode->set || mode->explain || !mode->mpi, "what is off does nothing", text);
 }
 
 }  // namespace
