@@ -73,9 +73,9 @@ class Gatherer {
     }
   }
 
-  // What the format can carry: a name with a blank stays behind.
+  // What the format can carry: a name with a blank stays behind, and so does the root itself.
   static bool IsClean(std::string_view path) {
-    return std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c < 0x7f; });
+    return !path.empty() && std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c < 0x7f; });
   }
 
   void Put(std::string_view path, CaptureEntry entry) {
@@ -117,14 +117,15 @@ class Gatherer {
     }
   }
 
-  // A link from `from` to where it leads now, written relative to its own folder.
+  // A link from `from` to where it leads now, written relative to its own folder. Nothing where the format cannot carry
+  // the one or the other: what hangs on the link stays behind with it.
   std::optional<std::string> TakeLink(const std::string& from, const std::string& link) {
     const auto target = tree_.Resolve(from);
-    if (!target.ok()) return std::nullopt;
+    if (!target.ok() || !IsClean(*target) || !IsClean(link)) return std::nullopt;
     if (*target == link) return *target;
     std::string up;
     for (const char c : link) up += c == '/' ? "../" : "";
-    if (IsClean(*target)) Put(link, CaptureLink{up + ScrubPath(*target)});
+    Put(link, CaptureLink{up + ScrubPath(*target)});
     if (tree_.List(*target).ok()) KeepFolder(*target);
     return *target;
   }

@@ -33,7 +33,8 @@ def all_stages(files):
         stages.Bats(files),
         stages.Bazel("asan", "asan"),
         stages.Bazel("tsan", "tsan", threaded),
-        stages.Bazel("clang", "clang"),
+        # The fuzzers meet clang in their long form.
+        stages.Bazel("clang", "clang", without=("tests/fuzz", "tests/perf")),
     ]
 
 
