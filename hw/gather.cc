@@ -101,7 +101,8 @@ class Gatherer {
     if (text.ok()) {
       PutLine(to, base::Trim(std::string_view(*text).substr(0, text->find('\n'))));
     } else if (text.error().code == base::Code::kUnreadable) {
-      Put(to, CaptureFailure{"EINVAL"});
+      // A folder in a file's place, below a link that leads astray, is no failing file.
+      if (!tree_.List(from).ok()) Put(to, CaptureFailure{"EINVAL"});
     } else if (text.error().code == base::Code::kForbidden) {
       Put(to, CaptureFailure{"EACCES"});
     }
