@@ -169,8 +169,8 @@ TEST(GatherTest, LinksToEmptyFoldersStayLinks) {
       "in sys/class/net\neth1 -> ../../devices/x/eth1\nin sys/devices/x\neth1 /",
       "in sys/class/infiniband\nmlx5_0 -> ../../devices/x/mlx5_0\nin sys/devices/x\nmlx5_0 /",
       "in sys/class/net/eth1\nmaster -> ../bond0\nin sys/class/net/bond0\nodd = 1",
-      "in sys/class/net/eth1\ndevice -> ../../../devices/x\nin sys/devices/x\nphysfn -> ../y\ndriver -> ../z\n"
-      "in sys/devices\ny /\nz /",
+      ("in sys/class/net/eth1\ndevice -> ../../../devices/x\nin sys/devices/x\nphysfn -> ../y\ndriver -> ../z\n"
+       "in sys/devices\ny /\nz /"),
   };
   for (const char* row : rows) {
     const Capture machine =

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/policy/choose_gid.h"
 #include "core/policy/test_nodes.h"
 
 namespace nccl_tune::policy {
