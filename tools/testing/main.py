@@ -23,6 +23,10 @@ from tools.testing import cases, long_forms, stages
 EXPECTED = "tests/expected-count"
 
 
+# The fuzzers meet clang and the sanitizers in their long form.
+SLOW = ("tests/fuzz", "tests/perf")
+
+
 def all_stages(files):
     """The stages of the default run, in order: what fails fast first."""
     threaded = ("pmix", "launcher", "spank", "base")
@@ -31,10 +35,9 @@ def all_stages(files):
         stages.Python(),
         stages.Bazel("unit", each_case=True),
         stages.Bats(files),
-        stages.Bazel("asan", "asan"),
+        stages.Bazel("asan", "asan", without=SLOW),
         stages.Bazel("tsan", "tsan", threaded),
-        # The fuzzers meet clang in their long form.
-        stages.Bazel("clang", "clang", without=("tests/fuzz", "tests/perf")),
+        stages.Bazel("clang", "clang", without=SLOW),
     ]
 
 
