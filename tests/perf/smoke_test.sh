@@ -17,7 +17,9 @@ expect() {  # TEXT WORD...
   done
 }
 
-text=$("$bench" --benchmark_min_time=0 --benchmark_format=json 2>/dev/null)
+errors=$(mktemp)
+trap 'rm -f "$errors"' EXIT
+text=$("$bench" --benchmark_min_time=0 --benchmark_format=json 2>"$errors") || fail "the benchmark ended: $(cat "$errors") $text"
 expect "$text" 8x16/manual 8x16_full/manual 42x256/manual 42x256_full/manual '"cpu_ms"' '"bare_ms"' '"ratio"' '"files"'
 [[ $text != *error_occurred* ]] || fail "a benchmark failed: $text"
 
