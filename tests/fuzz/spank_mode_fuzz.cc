@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -13,7 +14,14 @@ namespace {
 void TryOne(std::string_view text) {
   const auto mode = spank::ParseMode(text);
   if (!mode.ok()) return RequireReadable(mode.error());
-  Require(IsPrintableLine(text) && IsPrintableLine(mode->profile), "only words are modes", text);
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+    const bool names = item.starts_with("profile=");
+    Require(names || item.find_first_not_of("abcdefghijklmnopqrstuvwxyz-()") == item.npos, "only words are modes",
+            text);
+  }
+  Require(IsPrintableLine(mode->profile), "a profile's name is printable", text);
   Require(mode->set || mode->explain || !mode->mpi, "what is off does nothing", text);
 }
 
