@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "cli/check_policy.h"
 #include "core/policy/situation.h"
 #include "hw/find_nccl.h"
 #include "hw/read_node.h"
@@ -20,8 +21,7 @@ namespace {
 base::Result<policy::SiteFile> OpenPolicy(const Options& options, const Machine& machine,
                                           std::vector<facts::Note>* notes) {
   if (!options.site_policy) return site::ReadPolicy(*machine.tree, notes);
-  constexpr std::size_t kLimit = 1 << 20;
-  NCCL_TUNE_ASSIGN_OR_RETURN(text, hw::ReadUserFile(*options.site_policy, kLimit));
+  NCCL_TUNE_ASSIGN_OR_RETURN(text, hw::ReadUserFile(*options.site_policy, kPolicyLimit));
   return site::ParsePolicy(text, *options.site_policy);
 }
 

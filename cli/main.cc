@@ -19,18 +19,17 @@
 #include "core/env/plan.h"
 #include "core/facts/node.h"
 #include "core/facts/node_details.h"
-#include "core/nccl/conf_file.h"
 #include "core/nccl/nccl_version.h"
 #include "hw/capture_tree.h"
 #include "hw/find_nccl.h"
 #include "hw/gather.h"
 #include "hw/locked_memory.h"
-#include "hw/read_conf_texts.h"
 #include "hw/read_details.h"
 #include "hw/read_node.h"
 #include "hw/user_file.h"
 #include "report/explain.h"
 #include "report/facts_text.h"
+#include "site/read_job.h"
 
 namespace nccl_tune::cli {
 namespace {
@@ -53,10 +52,7 @@ std::string RenderFacts(const Options& options, const Machine& machine, const fa
   details.libraries = hw::FindNccl(*machine.tree, environment, &details.notes);
   constexpr nccl::NcclVersion kNewest{2, 32, 0};
   const auto version = VersionOr(*details.libraries, kNewest);
-  const auto places = nccl::FindConfPlaces(environment, version);
-  for (const auto& remark : places.remarks) details.notes.push_back({.where = "environment", .what = remark});
-  const auto texts = hw::ReadConfTexts(*machine.tree, places.paths, &details.notes);
-  const auto files = nccl::ParseConfFiles(places, texts, version);
+  const auto files = site::ReadConfFiles(*machine.tree, environment, version, &details.notes);
   return options.format == Format::kJson ? report::FactsJson(node, details, files)
                                          : report::FactsText(node, details, files);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "core/facts/number_text.h"
 #include "report/details_text.h"
 #include "report/wrap.h"
 
@@ -111,17 +112,10 @@ Json NetdevJson(const facts::Netdev& netdev) {
   return out;
 }
 
-std::string Number(double value) {
-  std::string text = std::to_string(value);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text;
-}
-
 std::string PortLine(const facts::Hca& hca, const facts::IbPort& port) {
   std::string out = port.state ? std::string(Text(*port.state)) : "state unknown";
   if (port.link_layer) out += ", " + std::string(Text(*port.link_layer));
-  if (port.rate) out += ", " + Number(port.rate->value) + " Gb/s";
+  if (port.rate) out += ", " + facts::NumberText(port.rate->value) + " Gb/s";
   if (port.lid) out += ", lid " + std::to_string(*port.lid);
   if (port.netdev) out += ", " + *port.netdev;
   if (hca.pci) out += ", " + hca.pci->ToString();
@@ -140,7 +134,7 @@ std::string Join(const std::vector<std::string>& names) {
 
 std::string NetdevLine(const facts::Netdev& netdev) {
   std::string out = std::string(Text(netdev.kind)) + (netdev.running ? ", up" : ", down");
-  if (netdev.speed) out += ", " + Number(netdev.speed->value) + " Gb/s";
+  if (netdev.speed) out += ", " + facts::NumberText(netdev.speed->value) + " Gb/s";
   if (netdev.mtu) out += ", MTU " + std::to_string(*netdev.mtu);
   if (netdev.carrier == false) out += ", no carrier";
   if (!netdev.bond_mode.empty()) out += ", " + netdev.bond_mode;

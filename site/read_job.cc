@@ -9,11 +9,16 @@
 
 namespace nccl_tune::site {
 
-nccl::SourcedEnvironment ReadSettings(const hw::Tree& tree, const base::Environment& environment,
-                                      const nccl::NcclVersion& version, std::vector<facts::Note>* notes) {
+std::vector<nccl::ConfFile> ReadConfFiles(const hw::Tree& tree, const base::Environment& environment,
+                                          const nccl::NcclVersion& version, std::vector<facts::Note>* notes) {
   const auto places = nccl::FindConfPlaces(environment, version);
   for (const auto& remark : places.remarks) notes->push_back({.where = "environment", .what = remark});
-  auto files = nccl::ParseConfFiles(places, hw::ReadConfTexts(tree, places.paths, notes), version);
+  return nccl::ParseConfFiles(places, hw::ReadConfTexts(tree, places.paths, notes), version);
+}
+
+nccl::SourcedEnvironment ReadSettings(const hw::Tree& tree, const base::Environment& environment,
+                                      const nccl::NcclVersion& version, std::vector<facts::Note>* notes) {
+  auto files = ReadConfFiles(tree, environment, version, notes);
   for (const auto& file : files) {
     constexpr std::size_t kMost = 5;  // a binary file has hundreds
     for (std::size_t i = 0; i < std::min(file.remarks.size(), kMost); ++i) {

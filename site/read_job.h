@@ -17,6 +17,10 @@
 
 namespace nccl_tune::site {
 
+// NCCL's own files for a job with `environment`, as NCCL of `version` reads them. Those that cannot be read are notes.
+std::vector<nccl::ConfFile> ReadConfFiles(const hw::Tree& tree, const base::Environment& environment,
+                                          const nccl::NcclVersion& version, std::vector<facts::Note>* notes);
+
 // `environment`: of the job. Files that cannot be read, and lines that NCCL takes otherwise than they look, are notes.
 nccl::SourcedEnvironment ReadSettings(const hw::Tree& tree, const base::Environment& environment,
                                       const nccl::NcclVersion& version, std::vector<facts::Note>* notes);

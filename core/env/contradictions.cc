@@ -15,6 +15,7 @@
 #include "core/nccl/interface_order.h"
 #include "core/nccl/name_list.h"
 #include "core/nccl/variables.h"
+#include "core/policy/decide.h"
 
 namespace nccl_tune::env {
 namespace {
@@ -31,6 +32,7 @@ struct Scene {
   const facts::Node& node;
   const Environment& all;
   nccl::NcclVersion version;
+  nccl::HcaSelection selection;  // NCCL's own, with `all`
 };
 
 std::string PortName(const facts::Hca& hca, const facts::IbPort& port) {
@@ -48,10 +50,9 @@ std::string Some(const std::vector<std::string>& names) {
 // Calls `use` for each port with the verdict of NCCL's own selection.
 template <typename Use>
 void ForEachPort(const Scene& scene, Use use) {
-  const auto selection = nccl::SelectHcas(scene.node, scene.version, scene.all);
   std::size_t at = 0;
   for (const auto& hca : scene.node.hcas) {
-    for (const auto& port : hca.ports) use(hca, port, selection.ports[at++].verdict);
+    for (const auto& port : hca.ports) use(hca, port, scene.selection.ports[at++].verdict);
   }
 }
 
@@ -118,7 +119,7 @@ Findings JudgeHcas(const Scene& scene, std::string_view value) {
   if (!more.empty() && named_one) {
     out.push_back({"without = names match by their beginning, so it also takes " + Some(more), "Put one = in front."});
   }
-  const bool off = !nccl::SelectHcas(scene.node, scene.version, scene.all).transport_off.empty();
+  const bool off = !scene.selection.transport_off.empty();
   if (!any && !off) out.push_back({"it leaves NCCL no port, and NCCL goes on over sockets without a word"});
   return out;
 }
@@ -182,10 +183,7 @@ Findings JudgeInterfaces(const Scene& scene) {
 
 Findings JudgePlainInterfaces(const Scene& scene, std::string_view value) {
   Findings out;
-  while (!value.empty()) {
-    const std::size_t end = std::min(value.find(','), value.size());
-    const std::string name(value.substr(0, end));
-    value.remove_prefix(std::min(end + 1, value.size()));
+  for (const auto& name : policy::SplitNames(value)) {
     const facts::Netdev* netdev = scene.node.FindNetdev(name);
     if (netdev == nullptr)
       out.push_back({"there is no interface " + base::Printable(name) + " on this node, and the process fails"});
@@ -236,7 +234,7 @@ Findings Judge(const Scene& scene, const std::string& name, const std::string& v
 
 std::vector<Contradiction> FindContradictions(const facts::Node& node, const Environment& theirs,
                                               const Environment& all, const nccl::NcclVersion& version) {
-  const Scene scene{.node = node, .all = all, .version = version};
+  const Scene scene{.node = node, .all = all, .version = version, .selection = nccl::SelectHcas(node, version, all)};
   std::vector<Contradiction> out;
   for (const auto& [name, value] : theirs) {
     for (auto& finding : Judge(scene, name, value)) {

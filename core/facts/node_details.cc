@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/facts/node_details.h"
 
+#include "core/facts/number_text.h"
+
 namespace nccl_tune::facts {
 namespace {
 
-std::string Number(double value) {
-  std::string text = std::to_string(value);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
-}
-
 // "16 GT/s x8", or the half of it that is known.
 std::string Text(const PciLinkState& state) {
-  std::string out = state.gigatransfers ? Number(*state.gigatransfers) + " GT/s" : "";
+  std::string out = state.gigatransfers ? NumberText(*state.gigatransfers) + " GT/s" : "";
   if (state.width) out += (out.empty() ? "x" : " x") + std::to_string(*state.width);
   return out;
 }

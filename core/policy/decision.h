@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nccl_tune::policy {
@@ -30,6 +31,13 @@ struct Decision {
   std::vector<Evidence> evidence;
   std::vector<Rejection> rejected;
 };
+
+// Leaves the variable unset, for this reason; also where a rule begins that may yet find a value.
+inline Decision LeaveUnset(std::string reason) {
+  Decision out;
+  out.reason = std::move(reason);
+  return out;
+}
 
 }  // namespace nccl_tune::policy
 

@@ -13,12 +13,6 @@ std::string PortPath(const PortRef& ref) {
   return "sys/class/infiniband/" + ref.hca->name + "/ports/" + std::to_string(ref.port->number);
 }
 
-Decision Unset(std::string reason) {
-  Decision out;
-  out.reason = std::move(reason);
-  return out;
-}
-
 // Why what was computed for the selected ports is not set; empty: it may be.
 std::string WhyNoPorts(const Situation& s) {
   if (s.selection.ports.empty()) return "no port is selected";
@@ -39,9 +33,9 @@ std::vector<Evidence> GidEvidence(const Situation& s) {
 
 // A decision about the GID with what it rests on: `value` where the steering is by `means`, else its reason.
 Decision Steered(const Situation& s, GidMeans means, std::optional<std::string> value) {
-  if (s.steering.means == GidMeans::kNotNeeded) return Unset(s.steering.reason);
-  if (const std::string why = WhyNoPorts(s); !why.empty()) return Unset(why);
-  Decision out = Unset(s.steering.reason);
+  if (s.steering.means == GidMeans::kNotNeeded) return LeaveUnset(s.steering.reason);
+  if (const std::string why = WhyNoPorts(s); !why.empty()) return LeaveUnset(why);
+  Decision out = LeaveUnset(s.steering.reason);
   out.evidence = GidEvidence(s);
   if (s.steering.means == means) out.value = std::move(value);
   return out;
@@ -116,7 +110,7 @@ Decision IbDisable(const Situation& s) {
 }
 
 Decision IbHca(const Situation& s) {
-  Decision out = Unset(s.selection.reason);
+  Decision out = LeaveUnset(s.selection.reason);
   out.rejected = s.selection.rejected;
   if (s.selection.ports.empty()) {
     if (s.selection.needs_plugin)
@@ -171,8 +165,8 @@ Decision IbAddressRange(const Situation& s) {
 }
 
 Decision IbQueuePairs(const Situation& s) {
-  if (const std::string why = WhyNoPorts(s); !why.empty()) return Unset(why);
-  Decision out = Unset("the selected ports are no bonds");
+  if (const std::string why = WhyNoPorts(s); !why.empty()) return LeaveUnset(why);
+  Decision out = LeaveUnset("the selected ports are no bonds");
   for (const auto& ref : s.selection.ports) {
     const facts::Netdev* bond = BondOf(s, ref);
     if (bond == nullptr) return out;
@@ -184,22 +178,23 @@ Decision IbQueuePairs(const Situation& s) {
 }
 
 Decision CrossNic(const Situation& s) {
-  if (const std::string why = WhyNoPorts(s); !why.empty()) return Unset(why);
+  if (const std::string why = WhyNoPorts(s); !why.empty()) return LeaveUnset(why);
   const auto& ports = s.selection.ports;
-  if (!ports.front().IsEthernet()) return Unset("InfiniBand: whether rails reach each other cannot be read here");
+  if (!ports.front().IsEthernet()) return LeaveUnset("InfiniBand: whether rails reach each other cannot be read here");
   const std::size_t gpus = s.node->gpus.size();
-  if (gpus < 2 || ports.size() % gpus != 0) return Unset("not a rail for each GPU, so a ring may have to change rails");
+  if (gpus < 2 || ports.size() % gpus != 0)
+    return LeaveUnset("not a rail for each GPU, so a ring may have to change rails");
   std::vector<facts::IpPrefix> networks;
   Decision out;
   for (const auto& ref : ports) {
     const auto network = NetworkOf(s, ref);
-    if (!network) return Unset("routers may lead from one rail to another");
+    if (!network) return LeaveUnset("routers may lead from one rail to another");
     const bool shared = std::any_of(networks.begin(), networks.end(), [&](const facts::IpPrefix& other) {
       return other.Contains(network->address) || network->Contains(other.address);
     });
-    if (shared) return Unset("rails share a network, so they reach each other");
-    if (LeadsBeyond(s, ref, *network)) return Unset("routers may lead from one rail to another");
-    if (!IsConnected(s, ref, *network)) return Unset("the rails' routes could not be read");
+    if (shared) return LeaveUnset("rails share a network, so they reach each other");
+    if (LeadsBeyond(s, ref, *network)) return LeaveUnset("routers may lead from one rail to another");
+    if (!IsConnected(s, ref, *network)) return LeaveUnset("the rails' routes could not be read");
     networks.push_back(*network);
     out.evidence.push_back({ref.Name(), network->ToString()});
   }

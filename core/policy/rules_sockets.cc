@@ -8,15 +8,9 @@
 namespace nccl_tune::policy {
 namespace {
 
-Decision Unset(std::string reason) {
-  Decision out;
-  out.reason = std::move(reason);
-  return out;
-}
-
 Decision PlainInterface(const Situation& s, const char* reader) {
-  if (!s.interface) return Unset("no interface was chosen for NCCL_SOCKET_IFNAME");
-  Decision out = Unset(std::string("the interface of NCCL_SOCKET_IFNAME; ") + reader + " takes exact names only");
+  if (!s.interface) return LeaveUnset("no interface was chosen for NCCL_SOCKET_IFNAME");
+  Decision out = LeaveUnset(std::string("the interface of NCCL_SOCKET_IFNAME; ") + reader + " takes exact names only");
   out.value = s.interface;
   out.evidence = s.bootstrap.evidence;
   return out;
@@ -37,9 +31,9 @@ std::string WhyNoNvshmem(const Situation& s) {
 
 // NVSHMEM's name for what NCCL was told.
 Decision SameAs(const Situation& s, const Decision& ours, const std::string& name) {
-  if (const std::string why = WhyNoNvshmem(s); !why.empty()) return Unset(why);
-  if (!ours.value) return Unset(name + " is not set");
-  Decision out = Unset("NVSHMEM chooses a GID as NCCL does and must end at the same one");
+  if (const std::string why = WhyNoNvshmem(s); !why.empty()) return LeaveUnset(why);
+  if (!ours.value) return LeaveUnset(name + " is not set");
+  Decision out = LeaveUnset("NVSHMEM chooses a GID as NCCL does and must end at the same one");
   out.value = ours.value;
   out.evidence = {{name, *ours.value}};
   return out;
@@ -48,7 +42,7 @@ Decision SameAs(const Situation& s, const Decision& ours, const std::string& nam
 }  // namespace
 
 Decision SocketIfname(const Situation& s) {
-  Decision out = Unset(s.bootstrap.reason);
+  Decision out = LeaveUnset(s.bootstrap.reason);
   out.evidence = s.bootstrap.evidence;
   out.rejected = s.bootstrap.rejected;
   if (s.bootstrap.netdev == nullptr) return out;
@@ -65,8 +59,8 @@ Decision GlooIfname(const Situation& s) { return PlainInterface(s, "Gloo"); }
 Decision TensorPipeIfname(const Situation& s) { return PlainInterface(s, "TensorPipe"); }
 
 Decision NvshmemHcas(const Situation& s) {
-  if (const std::string why = WhyNoNvshmem(s); !why.empty()) return Unset(why);
-  Decision out = Unset("the ports of NCCL_IB_HCA; NVSHMEM would read its = as part of a name");
+  if (const std::string why = WhyNoNvshmem(s); !why.empty()) return LeaveUnset(why);
+  Decision out = LeaveUnset("the ports of NCCL_IB_HCA; NVSHMEM would read its = as part of a name");
   out.value = PlainPorts(s);
   out.evidence = {{"NCCL_IB_HCA", *s.hca_list}};
   return out;
@@ -77,16 +71,17 @@ Decision NvshmemAddressFamily(const Situation& s) { return SameAs(s, IbAddressFa
 Decision NvshmemAddressRange(const Situation& s) { return SameAs(s, IbAddressRange(s), "NCCL_IB_ADDR_RANGE"); }
 
 Decision UcxDevices(const Situation& s) {
-  if (!s.preferences.mpi) return Unset("MPI's variables are set with --nccl-tune=mpi only");
-  if (!s.hca_list || !s.interface) return Unset("UCX's own choice is kept: no port and interface to name together");
-  Decision out = Unset("the ports of NCCL_IB_HCA, and the bootstrap interface so that UCX keeps TCP");
+  if (!s.preferences.mpi) return LeaveUnset("MPI's variables are set with --nccl-tune=mpi only");
+  if (!s.hca_list || !s.interface)
+    return LeaveUnset("UCX's own choice is kept: no port and interface to name together");
+  Decision out = LeaveUnset("the ports of NCCL_IB_HCA, and the bootstrap interface so that UCX keeps TCP");
   out.value = PlainPorts(s) + "," + *s.interface;
   out.evidence = {{"NCCL_IB_HCA", *s.hca_list}};
   return out;
 }
 
 Decision OpenMpiInclude(const Situation& s) {
-  if (!s.preferences.mpi) return Unset("MPI's variables are set with --nccl-tune=mpi only");
+  if (!s.preferences.mpi) return LeaveUnset("MPI's variables are set with --nccl-tune=mpi only");
   return PlainInterface(s, "Open MPI");
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <tuple>
 
+#include "core/facts/number_text.h"
 #include "core/policy/choose_gid.h"
 #include "core/policy/fit_rails.h"
 #include "core/policy/judge_site.h"
@@ -32,13 +33,6 @@ const char* StateName(const std::optional<PortState>& state) {
       return "unknown";
   }
   return "unknown";
-}
-
-std::string Number(double value) {
-  std::string text = std::to_string(value);  // always with a point
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text;
 }
 
 // Why a port cannot carry NCCL's traffic at all; empty: it can, and its GID is set on Ethernet.
@@ -103,7 +97,7 @@ std::vector<Group> MakeGroups(const std::vector<PortRef>& ports) {
 }
 
 std::string Describe(const Group& group) {
-  return std::to_string(group.count) + " x " + (group.gbps > 0 ? Number(group.gbps) + " Gb/s " : "") +
+  return std::to_string(group.count) + " x " + (group.gbps > 0 ? facts::NumberText(group.gbps) + " Gb/s " : "") +
          (group.layer == LinkLayer::kEthernet ? "RoCE" : "InfiniBand") + (group.gbps > 0 ? "" : " of unknown rate");
 }
 
@@ -154,7 +148,8 @@ void KeepBestGroup(const facts::Node& node, PortSelection* out, std::size_t usab
     if (*ref.port->link_layer != best->layer) {
       return "link layers must not be mixed, and " + Describe(*best) + " carry more";
     }
-    return (ref.port->rate ? Number(ref.Gbps()) + " Gb/s" : "unknown rate") + ": not a rail beside " + Describe(*best);
+    return (ref.port->rate ? facts::NumberText(ref.Gbps()) + " Gb/s" : "unknown rate") + ": not a rail beside " +
+           Describe(*best);
   });
   out->reason = groups.size() == 1 && out->rejected.empty() ? "every port is usable: " + Describe(*best)
                 : usable == 1                               ? "the only usable port: " + Describe(*best)
