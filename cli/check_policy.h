@@ -8,10 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "site/document.h"
+
 namespace nccl_tune::cli {
 
 // How much of a policy's file is read; a longer one is refused.
-inline constexpr std::size_t kPolicyLimit = 1 << 20;
+inline constexpr std::size_t kPolicyLimit = site::kLargestPolicy;
 
 struct CheckedText {
   bool ok = false;      // no fault

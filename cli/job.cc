@@ -50,7 +50,10 @@ base::Result<Job> PlanJob(const Options& options, bool with_library) {
   }
   const auto user = site::ReadSettings(*machine.tree, environment, out.version, &node.notes);
   NCCL_TUNE_ASSIGN_OR_RETURN(file, OpenPolicy(options, machine, &node.notes));
-  policy::Preferences preferences{.site = site::ResolveFor(file, environment, machine.name), .mpi = options.mpi};
+  const site::Place place{.node = machine.name,
+                          .partition = site::PartitionOf(environment),
+                          .slurm_conf = base::Lookup(environment, "SLURM_CONF").value_or("")};
+  policy::Preferences preferences{.site = site::ResolveAt(*machine.tree, file, place, &node.notes), .mpi = options.mpi};
   out.off = preferences.site.IsOff();
   out.plan = env::MakePlan(machine.name, policy::Assess(node, preferences), user);
   out.node = std::move(node);

@@ -99,6 +99,8 @@ int CheckSitePolicy(const std::string& file) {
   const auto checked = CheckPolicyText(*text, file);
   std::cout << checked.summary;
   std::cerr << checked.faults;
+  const std::string mode = hw::FindModeFault(file);
+  if (!mode.empty()) std::cerr << "nccl-tune: note: " << base::Printable(file) << ": ignored like this: " << mode << '\n';
   return checked.ok ? 0 : kUsage;
 }
 

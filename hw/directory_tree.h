@@ -43,6 +43,7 @@ class DirectoryTree : public Tree {
   base::Result<std::string> Read(std::string_view path, std::size_t limit) const override;
   base::Status ReadBlocks(std::string_view path, std::size_t limit,
                           const std::function<bool(std::string_view)>& take) const override;
+  base::Result<std::string> ReadTrusted(std::string_view path, std::size_t limit) const override;
   base::Result<std::vector<std::string>> List(std::string_view path) const override;
   base::Result<std::string> Resolve(std::string_view path) const override;
   facts::Openable CheckOpenable(std::string_view path) const override;

@@ -394,5 +394,43 @@ TEST(DirectoryTreeOpenTest, TheLiveRoot) {
   EXPECT_EQ(*got.value()->Resolve("."), "");
 }
 
+TEST_F(DirectoryTreeTest, TrustedFilesAreRegular) {
+  Write("root/etc/policy", "mode = 1\n");
+  EXPECT_EQ(*tree_->ReadTrusted("etc/policy", 100), "mode = 1\n");
+  EXPECT_EQ(tree_->ReadTrusted("etc/policy", 3).error().what, "longer than 3 bytes");
+  EXPECT_EQ(tree_->ReadTrusted("etc/gone", 100).error().code, base::Code::kNotFound);
+  EXPECT_EQ(tree_->ReadTrusted("etc", 100).error().what, "not a regular file");
+  ASSERT_EQ(mkfifo((home_ / "root/fifo").c_str(), 0644), 0);
+  EXPECT_EQ(tree_->ReadTrusted("fifo", 100).error().what, "not a regular file") << "and not an empty one";
+  Write("root/long", std::string(10000, 'x'));
+  EXPECT_EQ(tree_->ReadTrusted("long", 20000)->size(), 10000U);
+}
+
+// In a tree laid out by hand nobody's word counts; on the live machine the file's writers do.
+TEST_F(DirectoryTreeTest, TrustedFilesOfTheMachineAreWrittenByRootOnly) {
+  Write("root/policy", "mode = 1\n");
+  const auto live = DirectoryTree::Open("/");
+  ASSERT_TRUE(live.ok());
+  const fs::path file = home_ / "root/policy";
+  const std::string path = file.string().substr(1);
+  const auto read = [&](mode_t mode) {
+    EXPECT_EQ(chmod(file.c_str(), mode), 0);
+    EXPECT_TRUE(tree_->ReadTrusted("policy", 100).ok());
+    const auto got = (*live)->ReadTrusted(path, 100);
+    return got.ok() ? *got : got.error().what + " " + got.error().hint;
+  };
+  EXPECT_EQ(read(0644), "mode = 1\n");
+  EXPECT_EQ(read(0600), "mode = 1\n");
+  for (const mode_t bad : {0664, 0646, 0666, 0777}) {
+    EXPECT_EQ(read(bad), "others than its owner may write it chmod go-w it.") << bad;
+  }
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  ASSERT_EQ(chmod(file.c_str(), 0644), 0);
+  ASSERT_EQ(chown(file.c_str(), 65534, 65534), 0);
+  const auto got = (*live)->ReadTrusted(path, 100);
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.error().what + ": " + got.error().seen, "owned by another user than root: uid 65534");
+}
+
 }  // namespace
 }  // namespace nccl_tune::hw

@@ -39,6 +39,12 @@ class Tree {
     return base::Ok();
   }
 
+  // A file that administrators write for all users. Only a regular file is read; on the live machine only one that
+  // nobody but root, or the user that we are, can have written (else kInvalidInput).
+  virtual base::Result<std::string> ReadTrusted(std::string_view path, std::size_t limit) const {
+    return Read(path, limit);
+  }
+
   // Names in a folder, sorted by bytes.
   virtual base::Result<std::vector<std::string>> List(std::string_view path) const = 0;
 

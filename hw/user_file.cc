@@ -103,4 +103,12 @@ Status WriteUserFile(const std::string& path, std::string_view text) {
   return done;
 }
 
+std::string FindModeFault(const std::string& path) {
+  struct stat about {};
+  if (stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return "";
+  if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "others than its owner may write it: chmod go-w";
+  if ((about.st_mode & S_IROTH) == 0) return "only some users may read it: chmod a+r";
+  return "";
+}
+
 }  // namespace nccl_tune::hw

@@ -20,6 +20,10 @@ base::Result<std::string> ReadUserFile(const std::string& path, std::size_t limi
 // Anything else there (a device, a pipe, a folder) is refused and left alone.
 base::Status WriteUserFile(const std::string& path, std::string_view text);
 
+// What of the permissions of a regular file keeps it from being taken when it is put where all users' jobs read it; empty:
+// nothing. Says nothing of its owner: a draft is its author's.
+std::string FindModeFault(const std::string& path);
+
 }  // namespace nccl_tune::hw
 
 #endif  // NCCL_TUNE_HW_USER_FILE_H_

@@ -89,5 +89,20 @@ TEST_F(UserFileTest, NothingThatLiesBesideIsTouched) {
   EXPECT_FALSE(WriteUserFile(Path("no/folder/f"), "x").ok());
 }
 
+TEST_F(UserFileTest, ModesThatKeepAFileFromBeingTaken) {
+  Put("f", "x");
+  const auto fault = [&](mode_t mode) {
+    EXPECT_EQ(chmod(Path("f").c_str(), mode), 0);
+    return FindModeFault(Path("f"));
+  };
+  for (const mode_t good : {0644, 0444, 0755}) EXPECT_EQ(fault(good), "") << good;
+  for (const mode_t bad : {0664, 0646, 0666, 0622}) {
+    EXPECT_EQ(fault(bad), "others than its owner may write it: chmod go-w") << bad;
+  }
+  for (const mode_t bad : {0600, 0640, 0400, 0}) EXPECT_EQ(fault(bad), "only some users may read it: chmod a+r") << bad;
+  EXPECT_EQ(FindModeFault(Path("gone")), "");
+  EXPECT_EQ(FindModeFault(Path(".")), "");
+}
+
 }  // namespace
 }  // namespace nccl_tune::hw

@@ -18,9 +18,8 @@ using env::Setting;
 // Not from a file.
 bool IsUsers(const Setting& setting) { return setting.origin == "environment"; }
 
-constexpr std::string_view kIgnored = "site policy ignored";  // site/read_policy.h
-constexpr std::size_t kLabel = 10;                            // column of the text under a variable
-constexpr std::size_t kValue = 20;                            // column of its value
+constexpr std::size_t kLabel = 10;  // column of the text under a variable
+constexpr std::size_t kValue = 20;  // column of its value
 
 std::string ShownValue(const Setting& setting) {
   switch (setting.action) {
@@ -211,8 +210,8 @@ Explanation Explain(const facts::Node& node, env::Plan plan, const nccl::NcclVer
   out.contradictions = env::FindContradictions(node, theirs, env::FinalValues(plan), version);
   out.without_us = env::PredictWithoutUs(node, plan.user, version);
   for (const auto& note : node.notes) {
-    // A policy that is ignored changes everything below: it does not stand among what could not be read.
-    if (note.what.starts_with(kIgnored))
+    // What changes everything below does not stand among what could not be read.
+    if (note.warns)
       out.warnings.push_back(note.where + ": " + note.what);
     else
       out.notes.push_back(note);

@@ -115,6 +115,7 @@ CheckedPolicy CheckPolicy(std::string_view text, std::string_view name) {
   for (const SiteOverride& block : out.file.when) {
     CheckTogether(block.keys, Merge(out.file.keys, block.keys), &problems);
   }
+  CheckSizes(out.file, &problems);
   out.errors = std::move(problems.errors());
   out.notes = std::move(problems.notes());
   std::stable_sort(out.errors.begin(), out.errors.end(),

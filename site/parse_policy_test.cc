@@ -207,6 +207,25 @@ std::string Uncommented() {
   return out;
 }
 
+// What a plan cannot carry would leave every step untuned.
+TEST(ParsePolicyTest, WhatCanBeSetAtOnceIsBounded) {
+  const auto many = [](const char* table, char first, int count) {
+    std::string out = std::string(table) + "\n";
+    for (int i = 0; i < count; ++i)
+      out += std::string("NCCL_X") + first + std::to_string(i) + " = \"" + std::string(500, 'x') + "\"\n";
+    return out;
+  };
+  EXPECT_EQ(Faults(many("[set]", 'A', 8)), "");
+  EXPECT_EQ(Faults(many("[set]", 'A', 9)),
+            "p.toml:2: set.NCCL_XA0: too much to set together: got \"4572 bytes\", expected at most 4096 bytes of names "
+            "and values. Put what is longer into /etc/nccl.conf.");
+  EXPECT_EQ(Faults(many("[set]", 'A', 5) + many("[profile.p]", 'A', 8)), "") << "the same names";
+  EXPECT_NE(Faults(many("[set]", 'A', 5) + many("[profile.p]", 'B', 5)), "");
+  EXPECT_EQ(Faults(many("[profile.p]", 'A', 5) + many("[profile.q]", 'B', 5)), "") << "one profile at a time";
+  const std::string blocks = "[[when]]\nnodes = \"a\"\n" + many("[when.set]", 'A', 5) + "[[when]]\nnodes = \"b\"\n";
+  EXPECT_NE(Faults(blocks + many("[when.set]", 'B', 5)), "") << "both blocks may hold";
+}
+
 TEST(ParsePolicyTest, TheExampleSaysNothingUntilUncommented) {
   const auto file = ParsePolicy(ReadFile("etc/nccl-tune.toml"), "etc/nccl-tune.toml");
   ASSERT_TRUE(file.ok()) << file.error().ToString();

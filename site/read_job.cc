@@ -6,6 +6,7 @@
 
 #include "core/env/mpi_parameters.h"
 #include "hw/read_conf_texts.h"
+#include "site/slurm_conf.h"
 
 namespace nccl_tune::site {
 
@@ -38,11 +39,26 @@ nccl::SourcedEnvironment ReadSettings(const hw::Tree& tree, const base::Environm
   return nccl::MergeSettings(environment, files);
 }
 
-policy::SitePolicy ResolveFor(const policy::SiteFile& file, const base::Environment& environment,
-                              const std::string& node) {
+std::optional<std::string> PartitionOf(const base::Environment& environment) {
+  return base::Lookup(environment, "SLURM_JOB_PARTITION");
+}
+
+policy::SitePolicy ResolveAt(const hw::Tree& tree, const policy::SiteFile& file, const Place& place,
+                             std::vector<facts::Note>* notes) {
   policy::SiteContext context;
-  if (!node.empty()) context.node = node.substr(0, node.find('.'));
-  context.partition = base::Lookup(environment, "SLURM_JOB_PARTITION");
+  if (!place.node.empty()) context.node = place.node.substr(0, place.node.find('.'));
+  context.partition = place.partition;
+  const auto asks = [](const auto& block) { return !block.condition.features.empty(); };
+  if (std::any_of(file.when.begin(), file.when.end(), asks))
+    context.features = ReadNodeFeatures(tree, place.slurm_conf, context.node.value_or(""), notes);
+  for (const auto& block : file.when) {
+    if (context.partition || block.condition.partitions.empty()) continue;
+    notes->push_back({.where = block.origin.ToString(),
+                      .what = "left out: it is for jobs of partition " + block.condition.partitions.front() +
+                              (block.condition.partitions.size() > 1 ? " and others" : "") +
+                              ", and outside a job none is known",
+                      .warns = true});
+  }
   return policy::Resolve(file, context);
 }
 

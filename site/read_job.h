@@ -5,6 +5,7 @@
 #ifndef NCCL_TUNE_SITE_READ_JOB_H_
 #define NCCL_TUNE_SITE_READ_JOB_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,22 @@ std::vector<nccl::ConfFile> ReadConfFiles(const hw::Tree& tree, const base::Envi
 nccl::SourcedEnvironment ReadSettings(const hw::Tree& tree, const base::Environment& environment,
                                       const nccl::NcclVersion& version, std::vector<facts::Note>* notes);
 
-// What of a site's policy holds on `node` for the job whose environment this is, which names the partition. `node` is
-// the host's own name, of which the part before the first point counts: the environment may name the node of an outer
-// step.
-policy::SitePolicy ResolveFor(const policy::SiteFile& file, const base::Environment& environment,
-                              const std::string& node);
+// A step on a node, as a policy's conditions see it.
+struct Place {
+  // The host's own name, of which the part before the first point counts: the environment may name the node of an outer
+  // step.
+  std::string node;
+  std::optional<std::string> partition;
+  // Path of slurm.conf, which is read only where a condition asks for features; empty: where it usually is.
+  std::string slurm_conf;
+};
+
+// The partition of the job whose environment this is.
+std::optional<std::string> PartitionOf(const base::Environment& environment);
+
+// What of a site's policy holds there. Blocks left out because a fact is not known are notes.
+policy::SitePolicy ResolveAt(const hw::Tree& tree, const policy::SiteFile& file, const Place& place,
+                             std::vector<facts::Note>* notes);
 
 }  // namespace nccl_tune::site
 

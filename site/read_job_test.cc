@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "hw/capture_tree.h"
 #include "site/parse_policy.h"
@@ -45,17 +49,62 @@ TEST(ReadSettingsTest, OddFilesCostAWordOnly) {
   EXPECT_EQ(notes[1].where, "/gone");
 }
 
-TEST(ResolveForTest, TheHostAndThePartitionDecide) {
+TEST(ResolveAtTest, TheHostAndThePartitionDecide) {
   const auto file = ParsePolicy("[[when]]\nnodes = \"n[1-2]\"\npartition = \"gpu\"\nmode = \"off\"\n", "p");
   ASSERT_TRUE(file.ok()) << file.error().ToString();
-  EXPECT_TRUE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "gpu"}}, "n1").IsOff());
-  EXPECT_TRUE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "gpu"}}, "n2.cluster.example").IsOff());
-  // A batch script's own node, handed on to steps on other nodes.
-  EXPECT_FALSE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "gpu"}, {"SLURMD_NODENAME", "n1"}}, "n3").IsOff());
-  EXPECT_TRUE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "gpu"}, {"SLURMD_NODENAME", "n3"}}, "n1").IsOff());
-  EXPECT_FALSE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "cpu"}}, "n1").IsOff());
-  EXPECT_FALSE(ResolveFor(*file, {}, "n1").IsOff()) << "outside a job no partition is known";
-  EXPECT_FALSE(ResolveFor(*file, {{"SLURM_JOB_PARTITION", "gpu"}}, "").IsOff());
+  const auto off = [&](std::optional<std::string> partition, const std::string& node) {
+    std::vector<facts::Note> notes;
+    const Place place{.node = node, .partition = std::move(partition), .slurm_conf = ""};
+    const bool out = ResolveAt(MakeTree({}), *file, place, &notes).IsOff();
+    EXPECT_EQ(notes.empty(), place.partition.has_value());
+    if (!notes.empty()) {
+      EXPECT_EQ(notes[0].where + ": " + notes[0].what,
+                "site policy, line 1: when[1]: left out: it is for jobs of partition gpu, and outside a job none is "
+                "known");
+      EXPECT_TRUE(notes[0].warns);
+    }
+    return out;
+  };
+  EXPECT_TRUE(off("gpu", "n1"));
+  EXPECT_TRUE(off("gpu", "n2.cluster.example"));
+  EXPECT_FALSE(off("gpu", "n3"));
+  EXPECT_FALSE(off("cpu", "n1"));
+  EXPECT_FALSE(off(std::nullopt, "n1"));
+  EXPECT_FALSE(off("gpu", ""));
+}
+
+TEST(ResolveAtTest, FeaturesComeFromSlurmsOwnFile) {
+  const auto file = ParsePolicy("[[when]]\nfeature = [\"h100\", \"h200\"]\nmode = \"off\"\n", "p");
+  ASSERT_TRUE(file.ok()) << file.error().ToString();
+  const auto tree = MakeTree({{"etc/slurm/slurm.conf", "NodeName=n1 Feature=ib,h200\nNodeName=n2\n"},
+                              {"srv/slurm.conf", "NodeName=n[1-3] Feature=h100\n"}});
+  std::vector<facts::Note> notes;
+  const auto off = [&](const std::string& node, const std::string& conf = "") {
+    return ResolveAt(tree, *file, {.node = node, .partition = "p", .slurm_conf = conf}, &notes).IsOff();
+  };
+  EXPECT_TRUE(off("n1"));
+  EXPECT_FALSE(off("n2"));
+  EXPECT_TRUE(off("n3.cluster", "/srv/slurm.conf"));
+  EXPECT_TRUE(notes.empty());
+  EXPECT_FALSE(off("n3"));
+  EXPECT_EQ(notes.size(), 1U);
+  EXPECT_FALSE(notes[0].warns);
+}
+
+TEST(ResolveAtTest, NoFileIsReadWithoutNeed) {
+  auto capture = hw::Capture{};
+  capture.entries["etc/slurm/slurm.conf"] = hw::CaptureFailure{"EACCES"};
+  const hw::CaptureTree tree(std::move(capture));
+  const auto file = ParsePolicy("[[when]]\nnodes = \"n1\"\nmode = \"off\"\n", "p");
+  ASSERT_TRUE(file.ok()) << file.error().ToString();
+  std::vector<facts::Note> notes;
+  EXPECT_TRUE(ResolveAt(tree, *file, {.node = "n1", .partition = {}, .slurm_conf = ""}, &notes).IsOff());
+  EXPECT_TRUE(notes.empty());
+}
+
+TEST(PartitionOfTest, IsTheJobs) {
+  EXPECT_EQ(PartitionOf({{"SLURM_JOB_PARTITION", "gpu"}}), "gpu");
+  EXPECT_EQ(PartitionOf({{"SLURM_PARTITION", "gpu"}}), std::nullopt);
 }
 
 }  // namespace

@@ -15,11 +15,8 @@ namespace nccl_tune::site {
 
 inline constexpr std::string_view kPolicyPath = "etc/nccl-tune/nccl-tune.toml";
 
-// How the note of an ignored policy begins.
-inline constexpr std::string_view kIgnored = "site policy ignored";
-
-// Never fails: a file that is absent gives the default policy and no note; one that cannot be read or has a fault gives
-// the default policy and one note, which names the first fault. Odd things that are no fault are notes too.
+// Never fails: a file that is absent gives the default policy and no note; one that cannot be read, that others than
+// root may write or that has a fault gives the default policy and one note that warns and names the first fault. Odd things that are no fault are notes too.
 // `path`: below the root.
 policy::SiteFile ReadPolicy(const hw::Tree& tree, std::vector<facts::Note>* notes, std::string_view path = kPolicyPath);
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/parse_number.h"
 #include "core/policy/glob.h"
 
 namespace nccl_tune::site {
@@ -159,16 +158,8 @@ void AppendKeys(const std::string& prefix, const Key<Out> (&keys)[n], std::vecto
 }  // namespace
 
 Result<facts::IpPrefix> ParseSubnet(std::string_view text) {
-  const base::Error bad = WrongValue("not a network", std::string(text), "one network such as 10.0.0.0/8 or fd00::/8");
-  const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return bad;
-  const auto address = facts::ParseIpAddress(text.substr(0, slash));
-  const auto length = base::ParseInteger<int>(text.substr(slash + 1));
-  if (!address.ok() || !length.ok()) return bad;
-  auto prefix = facts::MakePrefix(*address, *length);
-  if (!prefix.ok()) {
-    return WrongValue(prefix.error().what, std::string(text), prefix.error().expected);
-  }
+  auto prefix = facts::ParseIpPrefix(text);
+  if (!prefix.ok()) return WrongValue(prefix.error().what, std::string(text), prefix.error().expected);
   if (prefix->Network() != *prefix) {
     return WrongValue("an address of a host, not a network", std::string(text), prefix->Network().ToString());
   }

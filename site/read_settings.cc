@@ -20,6 +20,7 @@ using policy::Variables;
 
 constexpr std::size_t kLongestValue = 1023;  // NCCL cuts longer ones of a conf file
 constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kMostTogether = 4096;  // bytes of names and values: half of what NCCL_TUNE_PLAN can hold
 
 std::vector<std::string_view> KnownNames() {
   std::vector<std::string_view> out;
@@ -183,6 +184,31 @@ void CheckAllowed(const Variables& variables, const SitePolicy& whole, Problems*
   }
 }
 
+std::size_t SizeOf(const Variables& variables) {
+  std::size_t out = 0;
+  for (const auto& [name, stated] : variables) out += name.size() + stated.value.size();
+  return out;
+}
+
+// What would not fit into a plan, and so would leave every step untuned.
+void CheckSize(const Variables& variables, const Entry& entry, Problems* problems) {
+  const std::size_t size = SizeOf(variables);
+  if (size <= kMostTogether) return;
+  problems->Add(entry, WrongValue("too much to set together", std::to_string(size) + " bytes",
+                                  "at most " + std::to_string(kMostTogether) + " bytes of names and values",
+                                  "Put what is longer into /etc/nccl.conf."));
+}
+
+// `set` with each profile over it.
+void CheckSizes(const SitePolicy& whole, Problems* problems) {
+  const auto check = [&](const Variables& own, Variables together) {
+    for (const auto& [name, stated] : own) together[name] = stated;
+    if (!own.empty()) CheckSize(together, At(own.begin()->second.origin), problems);
+  };
+  check(whole.set, {});
+  for (const auto& [name, variables] : whole.profiles) check(variables, whole.set);
+}
+
 template <std::size_t n>
 std::vector<std::string> NamesOf(const Key<SitePolicy> (&keys)[n]) {
   std::vector<std::string> out;
@@ -236,6 +262,12 @@ void CheckTogether(const SitePolicy& block, const SitePolicy& whole, Problems* p
   CheckTwice(block.set, "NCCL_IB_GID_INDEX", block.gid_index, problems);
   CheckAllowed(block.set, whole, problems);
   for (const auto& [name, variables] : block.profiles) CheckAllowed(variables, whole, problems);
+}
+
+void CheckSizes(const policy::SiteFile& file, Problems* problems) {
+  SitePolicy whole = file.keys;  // as if all blocks held at once, which they may
+  for (const auto& block : file.when) whole = policy::Merge(std::move(whole), block.keys);
+  CheckSizes(whole, problems);
 }
 
 std::vector<std::string> TrafficClassKeys() { return NamesOf(kTrafficClass); }

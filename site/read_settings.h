@@ -24,6 +24,9 @@ void ReadProfiles(const Entry& entry, policy::SitePolicy* out, Problems* problem
 // `block` is the block's own keys, `whole` those with the file's main keys below them.
 void CheckTogether(const policy::SitePolicy& block, const policy::SitePolicy& whole, Problems* problems);
 
+// A problem when the values that can be set at once are more than a plan can carry.
+void CheckSizes(const policy::SiteFile& file, Problems* problems);
+
 // The keys that these tables may hold, below the table's own key: for tests of what is documented.
 std::vector<std::string> TrafficClassKeys();
 std::vector<std::string> VariablesKeys();

@@ -31,8 +31,7 @@ Mode ModeOf(const Wish& wish, const policy::SitePolicy& site) {
 }
 
 std::string WarningOf(const std::vector<facts::Note>& notes) {
-  const auto found =
-      std::find_if(notes.begin(), notes.end(), [](const auto& note) { return note.what.starts_with(site::kIgnored); });
+  const auto found = std::find_if(notes.begin(), notes.end(), [](const auto& note) { return note.warns; });
   return found == notes.end() ? "" : base::Printable(found->where + ": " + found->what);
 }
 
@@ -46,8 +45,9 @@ base::Result<NodePlan> Detect(const env::Environment& user, const Wish& wish) {
   NodePlan out;
   std::vector<facts::Note> notes;
   const std::string name = hw::OwnHostName();
-  policy::Preferences preferences{.site = site::ResolveFor(ReadPolicyAt(*tree, wish.policy, &notes), user, name),
-                                  .mpi = false};
+  const auto file = ReadPolicyAt(*tree, wish.policy, &notes);
+  const site::Place place{.node = name, .partition = site::PartitionOf(user), .slurm_conf = wish.slurm_conf};
+  policy::Preferences preferences{.site = site::ResolveAt(*tree, file, place, &notes), .mpi = false};
   out.warning = WarningOf(notes);
   out.mode = ModeOf(wish, preferences.site);
   preferences.mpi = out.mode.mpi;

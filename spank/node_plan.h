@@ -18,6 +18,7 @@ struct Wish {
   std::optional<Mode> mode;  // the job's own; absent: it says nothing
   Mode fallback;             // for such a job, where the site's policy says nothing either
   std::string policy;        // the site's policy, an absolute path
+  std::string slurm_conf{};  // path of slurm.conf as Slurm's own processes have it, not the job; empty: the usual ones
 };
 
 struct NodePlan {

@@ -7,6 +7,7 @@
 // slurmstepd with the user's effective id, before the tasks are forked; task_init in each task, after the fork.
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <string>
@@ -181,7 +182,11 @@ base::Environment OuterValues(const base::Environment& user) {
 int UserInit(spank_t spank) {
   Context& context = TheContext();
   const auto user = JobEnvironment(spank);
-  const Wish wish{.mode = ModeOfJob(user), .fallback = context.site_default, .policy = context.policy};
+  const char* slurm_conf = getenv("SLURM_CONF");  // of slurmstepd: the job's own would let it choose its features
+  const Wish wish{.mode = ModeOfJob(user),
+                  .fallback = context.site_default,
+                  .policy = context.policy,
+                  .slurm_conf = slurm_conf == nullptr ? "" : slurm_conf};
   // A step inside a tuned one starts from what the user has set: also when it says off, and when detection fails.
   if (context.option || wish.mode.value_or(wish.fallback).set) context.outer = OuterValues(user);
   // Without a wish only a site's policy can make this step one of ours, and only where the site has said so.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/result.h"
 #include "core/nccl/check_value.h"
@@ -193,6 +194,70 @@ Findings JudgePlainInterfaces(const Scene& scene, std::string_view value) {
   return out;
 }
 
+// Any other name may be that of a plugin; these are no plugin's, and are taken for one of NCCL's own two.
+Findings JudgeNet(const Scene& scene, std::string_view value) {
+  const std::string fails = "NCCL has no transport of that name, and its init fails";
+  const auto is = [&](std::initializer_list<std::string_view> names) {
+    return std::any_of(names.begin(), names.end(), [&](auto name) { return base::EqualsIgnoringCase(value, name); });
+  };
+  if (is({"IB", "Socket"})) return {};
+  if (is({"tcp", "sockets", "sock", "ip", "eth", "ethernet"})) return {{fails, "Write Socket."}};
+  if (is({"infiniband", "ibverbs", "verbs", "rdma", "roce", "ipoib", "openib"})) return {{fails, "Write IB."}};
+  const bool device =
+      std::any_of(scene.node.hcas.begin(), scene.node.hcas.end(), [&](const auto& hca) { return hca.name == value; });
+  if (device) return {{fails, "That is a device, which NCCL_IB_HCA takes."}};
+  if (scene.node.FindNetdev(std::string(value)) != nullptr) return {{fails, "That is an interface, which NCCL_SOCKET_IFNAME takes."}};
+  return {};
+}
+
+// Names with "[" or "*" are patterns of newer UCX.
+Findings JudgeUcxDevices(const Scene& scene, std::string_view value) {
+  Findings out;
+  for (const auto& name : policy::SplitNames(value)) {
+    if (value.starts_with('^') || name == "all" || name.find_first_of("[*") != std::string::npos) continue;
+    if (scene.node.FindNetdev(name) != nullptr) continue;
+    std::string first;  // port of the device that is named without one
+    bool found = false;
+    ForEachPort(scene, [&](const facts::Hca& hca, const facts::IbPort& port, nccl::PortVerdict) {
+      found = found || PortName(hca, port) == name;
+      if (hca.name == name && first.empty()) first = PortName(hca, port);
+    });
+    if (found) continue;
+    if (!first.empty())
+      out.push_back({base::Printable(name) + " has no port, and UCX does not find it", "Write " + first + "."});
+    else
+      out.push_back({"there is no device or interface " + base::Printable(name) + " on this node", ""});
+  }
+  return out;
+}
+
+// Names of interfaces, or networks.
+Findings JudgeMpiInterfaces(const Scene& scene, std::string_view value) {
+  Findings out;
+  for (const auto& name : policy::SplitNames(value)) {
+    const auto slash = name.find('/');
+    if (slash == std::string::npos) {
+      const facts::Netdev* netdev = scene.node.FindNetdev(name);
+      if (netdev == nullptr)
+        out.push_back({"there is no interface " + base::Printable(name) + " on this node", InterfacesThere(scene)});
+      else if (!netdev->running || netdev->addresses.empty())
+        out.push_back({name + (netdev->running ? " has no address" : " is down")});
+      continue;
+    }
+    const auto network = facts::ParseIpPrefix(name);
+    if (!network.ok()) {
+      out.push_back({base::Printable(name) + " is no network", "Write one such as 10.1.0.0/16."});
+      continue;
+    }
+    const bool held = std::any_of(scene.node.netdevs.begin(), scene.node.netdevs.end(), [&](const auto& netdev) {
+      return std::any_of(netdev.addresses.begin(), netdev.addresses.end(),
+                         [&](const auto& a) { return network->Contains(a.prefix.address); });
+    });
+    if (!held) out.push_back({"no interface of this node has an address in " + name, InterfacesThere(scene)});
+  }
+  return out;
+}
+
 Findings JudgeOnNode(const Scene& scene, const std::string& name, const std::string& value) {
   if (name == "NCCL_IB_HCA") return JudgeHcas(scene, value);
   if (name == "NCCL_IB_GID_INDEX" || name == "NCCL_IB_ADDR_FAMILY" || name == "NCCL_IB_ADDR_RANGE" ||
@@ -200,6 +265,10 @@ Findings JudgeOnNode(const Scene& scene, const std::string& name, const std::str
     return JudgeGids(scene, name);
   if (name == "NCCL_SOCKET_IFNAME" || name == "NCCL_SOCKET_FAMILY") return JudgeInterfaces(scene);
   if (name == "GLOO_SOCKET_IFNAME" || name == "TP_SOCKET_IFNAME") return JudgePlainInterfaces(scene, value);
+  if (name == "NCCL_NET") return JudgeNet(scene, value);
+  if (name == "UCX_NET_DEVICES") return JudgeUcxDevices(scene, value);
+  if (name == "OMPI_MCA_btl_tcp_if_include" || name == "OMPI_MCA_oob_tcp_if_include")
+    return JudgeMpiInterfaces(scene, value);
   return {};
 }
 

@@ -55,12 +55,23 @@ TEST(ContradictionsTest, WhatIsRightIsNotMentioned) {
       {{"NCCL_IB_ADDR_RANGE", "172.0.0.0/8"}},
       {{"GLOO_SOCKET_IFNAME", "eno1,ens5f1"}, {"TP_SOCKET_IFNAME", "eno1"}},
       {{"NCCL_SOCKET_FAMILY", "AF_INET"}},
+      {{"NCCL_NET", "ib"}},
+      {{"NCCL_NET", "Socket"}},
+      {{"NCCL_NET", "IBext_v8"}},
+      {{"NCCL_NET", "AWS Libfabric"}},
+      {{"UCX_NET_DEVICES", "mlx5_2:1,ens5f1"}},
+      {{"UCX_NET_DEVICES", "all"}},
+      {{"UCX_NET_DEVICES", "^mlx5_9:1"}},
+      {{"UCX_NET_DEVICES", "mlx5_[0-9]:1"}},
+      {{"OMPI_MCA_btl_tcp_if_include", "ens5f1,10.0.0.0/8"}},
+      {{"OMPI_MCA_oob_tcp_if_include", "eno1"}},
   };
   for (const auto& row : rows) EXPECT_EQ(Judge(MakeNode(), row), "");
 }
 
 TEST(ContradictionsTest, WhatThisNodeContradicts) {
   const std::string unset = "Unset NCCL_IB_GID_INDEX: nccl-tune finds the right entry of each node.";
+  const std::string up = "eno1, ens5f1, ens6, apipa0.";
   const std::string sockets = "NCCL_IB_HCA: it leaves NCCL no port, and NCCL goes on over sockets without a word";
   const struct {
     Environment theirs;
@@ -113,6 +124,29 @@ TEST(ContradictionsTest, WhatThisNodeContradicts) {
        "GLOO_SOCKET_IFNAME: there is no interface eth9 on this node, and the process fails"},
       {{{"TP_SOCKET_IFNAME", "ens7"}}, "TP_SOCKET_IFNAME: ens7 has no address"},
       {{{"GLOO_SOCKET_IFNAME", "eno1,ens8"}}, "GLOO_SOCKET_IFNAME: ens8 is down"},
+      {{{"NCCL_NET", "TCP"}}, "NCCL_NET: NCCL has no transport of that name, and its init fails -> Write Socket."},
+      {{{"NCCL_NET", "RoCE"}}, "NCCL_NET: NCCL has no transport of that name, and its init fails -> Write IB."},
+      {{{"NCCL_NET", "mlx5_2"}},
+       "NCCL_NET: NCCL has no transport of that name, and its init fails -> That is a device, which NCCL_IB_HCA "
+       "takes."},
+      {{{"NCCL_NET", "ens5f1"}},
+       "NCCL_NET: NCCL has no transport of that name, and its init fails -> That is an interface, which "
+       "NCCL_SOCKET_IFNAME takes."},
+      {{{"UCX_NET_DEVICES", "mlx5_2"}},
+       "UCX_NET_DEVICES: mlx5_2 has no port, and UCX does not find it -> Write mlx5_2:1."},
+      {{{"UCX_NET_DEVICES", "mlx5_2:2,eth9"}},
+       "UCX_NET_DEVICES: there is no device or interface mlx5_2:2 on this node | UCX_NET_DEVICES: there is no device "
+       "or interface eth9 on this node"},
+      {{{"OMPI_MCA_btl_tcp_if_include", "eth9"}},
+       "OMPI_MCA_btl_tcp_if_include: there is no interface eth9 on this node -> Up with an address: " + up},
+      {{{"OMPI_MCA_btl_tcp_if_include", "192.168.0.0/16"}},
+       "OMPI_MCA_btl_tcp_if_include: no interface of this node has an address in 192.168.0.0/16 -> Up with an "
+       "address: " +
+           up},
+      {{{"OMPI_MCA_btl_tcp_if_include", "10.0.0/8"}},
+       "OMPI_MCA_btl_tcp_if_include: 10.0.0/8 is no network -> Write one such as 10.1.0.0/16."},
+      {{{"OMPI_MCA_oob_tcp_if_include", "ens7,ens8"}},
+       "OMPI_MCA_oob_tcp_if_include: ens7 has no address | OMPI_MCA_oob_tcp_if_include: ens8 is down"},
   };
   for (const auto& row : rows) EXPECT_EQ(Judge(MakeNode(), row.theirs), row.found);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "core/nccl/nccl_integer.h"
 #include "core/nccl/variables.h"
 #include "core/policy/decide.h"
@@ -35,11 +36,6 @@ SourcedEnvironment WithoutOurs(SourcedEnvironment user) {
   return user;
 }
 
-bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 // "you have set NAME", or which file has.
 std::string WhoSet(const SourcedEnvironment& user, const std::string& name) {
   const auto& setting = user.find(name)->second;
@@ -52,7 +48,7 @@ std::string TransportOff(const SourcedEnvironment& user) {
   if (disable && nccl::ReadNcclInteger(*disable).value.value_or(0) != 0)
     return WhoSet(user, "NCCL_IB_DISABLE") + "=" + *disable;
   const auto net = Value(user, "NCCL_NET");
-  if (net && EqualsIgnoringCase(*net, "Socket")) return WhoSet(user, "NCCL_NET") + "=" + *net;
+  if (net && base::EqualsIgnoringCase(*net, "Socket")) return WhoSet(user, "NCCL_NET") + "=" + *net;
   return "";
 }
 

@@ -85,7 +85,8 @@ bool IsTunable(std::string_view variable);
 using LookupNow = std::function<std::optional<std::string>(const std::string& name)>;
 Environment StillRight(const Environment& set, const LookupNow& now);
 
-// At most kPlanLimit bytes: reasons are dropped first. Fails (kInternal) when the values alone are longer.
+// At most kPlanLimit bytes: reasons are dropped first, then what the user has set. Fails (kInternal) when the values
+// that we set are longer.
 base::Result<std::string> PlanToJson(const Plan& plan);
 
 // What NCCL_TUNE_PLAN holds. Unknown members are skipped.

@@ -95,9 +95,11 @@ Result<std::string> PlanToJson(const Plan& plan) {
   Json json = ToJson(plan);
   std::string text = base::DumpJson(json);
   if (text.size() <= kPlanLimit) return text;
-  json.erase("why");
-  text = base::DumpJson(json);
-  if (text.size() <= kPlanLimit) return text;
+  for (const char* member : {"why", "kept"}) {  // what the user has set stands in the environment as well
+    json.erase(member);
+    text = base::DumpJson(json);
+    if (text.size() <= kPlanLimit) return text;
+  }
   return Error{.code = Code::kInternal,
                .what = "plan too long for a variable",
                .where = std::string(kPlanVariable),

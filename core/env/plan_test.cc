@@ -332,6 +332,17 @@ TEST(PlanToJsonTest, DropsReasonsBeforeValues) {
             "NCCL_TUNE_PLAN: plan too long for a variable: got \"8193 bytes\", expected at most 8192");
 }
 
+TEST(PlanToJsonTest, DropsWhatTheUserHasSetLast) {
+  Plan plan = PlanFor(MakeServer(), {{"NCCL_SOCKET_IFNAME", std::string(kPlanLimit, 'x')}});
+  const auto json = PlanToJson(plan);
+  ASSERT_TRUE(json.ok()) << json.error().ToString();
+  const auto got = ParsePlan(*json);
+  ASSERT_TRUE(got.ok());
+  EXPECT_TRUE(got->kept.empty());
+  EXPECT_EQ(got->set, ValuesOf(plan));
+  EXPECT_FALSE(got->set.empty());
+}
+
 TEST(ParsePlanTest, SkipsWhatItDoesNotKnow) {
   const auto got =
       ParsePlan(R"({"new":[1],"v":1,"set":{"A":"b"},"ports":[{"hca":"m","port":2,"new":{}}],"node":7,"if":null})");

@@ -114,4 +114,17 @@ base::Result<IpPrefix> MakePrefix(const IpAddress& address, std::int64_t length)
   return IpPrefix{.address = address, .length = static_cast<int>(length)};
 }
 
+base::Result<IpPrefix> ParseIpPrefix(std::string_view text) {
+  const auto slash = text.find('/');
+  const base::Error bad{.code = base::Code::kInvalidInput,
+                        .what = "not a network",
+                        .seen = std::string(text),
+                        .expected = "one network such as 10.0.0.0/8 or fd00::/8"};
+  if (slash == std::string_view::npos) return bad;
+  const auto address = ParseIpAddress(text.substr(0, slash));
+  const auto length = base::ParseInteger<int>(text.substr(slash + 1));
+  if (!address.ok() || !length.ok()) return bad;
+  return MakePrefix(*address, *length);
+}
+
 }  // namespace nccl_tune::facts

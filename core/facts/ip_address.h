@@ -52,6 +52,9 @@ struct IpPrefix {
 // Builds a prefix after checking the length against the address's family.
 base::Result<IpPrefix> MakePrefix(const IpAddress& address, std::int64_t length);
 
+// "ADDRESS/LENGTH". The address may be that of a host.
+base::Result<IpPrefix> ParseIpPrefix(std::string_view text);
+
 }  // namespace nccl_tune::facts
 
 #endif  // NCCL_TUNE_CORE_FACTS_IP_ADDRESS_H_

@@ -81,5 +81,17 @@ TEST(IpPrefixTest, LengthIsCheckedByFamily) {
   EXPECT_FALSE(MakePrefix(Ip("fe80::1"), 129).ok());
 }
 
+TEST(ParseIpPrefixTest, Table) {
+  EXPECT_EQ(ParseIpPrefix("10.1.0.0/16")->ToString(), "10.1.0.0/16");
+  EXPECT_EQ(ParseIpPrefix("10.1.2.3/0")->ToString(), "10.1.2.3/0");
+  EXPECT_EQ(ParseIpPrefix("fd00::/8")->ToString(), "fd00::/8");
+  for (const char* bad : {"", "/", "/8", "10.0.0.0", "10.0.0.0/", "10.0.0.0/x", "10.0.0.0/8/8", "10.0.0.0/-1", "10/8",
+                          "10.0.0.0/33", "fd00::/129", " 10.0.0.0/8", "10.0.0.0/8 ", "10.0.0.0/+8", "fd00::%eth0/8"}) {
+    EXPECT_FALSE(ParseIpPrefix(bad).ok()) << bad;
+  }
+  EXPECT_EQ(ParseIpPrefix("10/8").error().ToString(),
+            "not a network: got \"10/8\", expected one network such as 10.0.0.0/8 or fd00::/8");
+}
+
 }  // namespace
 }  // namespace nccl_tune::facts

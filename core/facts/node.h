@@ -28,6 +28,8 @@ struct GbitPerSecond {
 struct Note {
   std::string where;  // path below the root
   std::string what;   // one clause
+  // Whoever looks at the plan must see it: something that was said does not hold, such as a site's whole policy.
+  bool warns = false;
 };
 
 enum class LinkLayer { kInfiniBand, kEthernet, kOther };  // ports/N/link_layer; kOther: EFA and unknown

@@ -147,19 +147,24 @@ TP_SOCKET_IFNAME=ens11f1" ]
 }
 
 @test "check-policy: a summary, or every fault and exit status 2" {
-  run -0 "$TUNE" check-policy "$CLONE/etc/nccl-tune.toml"
-  [ "$output" = "$CLONE/etc/nccl-tune.toml: no fault
+  local policy=$BATS_TEST_TMPDIR/policy.toml
+  install -m 644 "$CLONE/etc/nccl-tune.toml" "$policy"
+  run -0 "$TUNE" check-policy "$policy"
+  [ "$output" = "$policy: no fault
 
 Everywhere
   nothing" ]
-  local policy=$BATS_TEST_TMPDIR/policy.toml
+  chmod 600 "$policy"
+  run -0 --separate-stderr "$TUNE" check-policy "$policy"
+  # shellcheck disable=SC2154  # run sets it
+  [ "$stderr" = "nccl-tune: note: $policy: ignored like this: only some users may read it: chmod a+r" ]
+  chmod 644 "$policy"
   printf 'mode = "auto"\n[[when]]\nnodes = "node[01-16]"\nmode = "off"\n' >"$policy"
   run -0 "$TUNE" check-policy "$policy"
   [[ $output == *"Where nodes node[01-16] (line 2)"* ]]
   printf 'mod = "auto"\n[set]\nPATH = "/x"\n[devices]\nexclude = [{ subnet = "10.0.0.7/24" }]\n' >"$policy"
   run -2 --separate-stderr "$TUNE" check-policy "$policy"
   [ -z "$output" ]
-  # shellcheck disable=SC2154  # run sets it
   [[ $stderr == *'policy.toml:1: unknown key: got "mod"'*"Did you mean mode?"* ]]
   [[ $stderr == *'policy.toml:3: set.PATH: not a variable that a policy can set'* ]]
   [[ $stderr == *'policy.toml:5: devices.exclude[1].subnet: an address of a host'*"expected 10.0.0.0/24"* ]]

@@ -26,7 +26,10 @@ setup() {
 }
 
 head_run() { "$CLUSTER" run --name policy "$@" 3>&-; }
-site() { cat >"$NCCL_TUNE_CLUSTER_DIR/policy/conf/nccl-tune.toml"; }
+site() {
+  cat >"$NCCL_TUNE_CLUSTER_DIR/policy/conf/nccl-tune.toml"
+  chmod 644 "$NCCL_TUNE_CLUSTER_DIR/policy/conf/nccl-tune.toml"
+}
 
 # What explain says, without the node's name in front and in one line.
 # shellcheck disable=SC2154  # run sets it
@@ -76,6 +79,22 @@ server3 =mlx5_1:1 3 =ens11f1 none" ]
   [ "$output" = "$(for k in 1 2 3; do echo "server$k =mlx5_1:1 3 =ens11f1 $k"; done)" ]
 }
 
+@test "a block for a feature that slurm.conf gives the nodes" {
+  head_run sed -i 's/^NodeName=server[^ ]*/& Feature=fast,roce/' $INSIDE/conf/slurm.conf
+  head_run scontrol reconfigure
+  site <<<'[[when]]
+feature = ["slow", "roce"]
+[when.set]
+NCCL_IB_TC = 98
+[[when]]
+feature = "ib"
+mode = "off"'
+  [ "$(one_each --nccl-tune)" = "$(expect_all '=mlx5_1:1 3 =ens11f1 98')" ]
+  # The job's own SLURM_CONF is not asked: it would let a job choose its features.
+  run -0 head_run srun -N1 -w server1 --nccl-tune --export=ALL,SLURM_CONF=/etc/hostname sh -c "$SHOW"
+  [ "$output" = "server1 =mlx5_1:1 3 =ens11f1 98" ]
+}
+
 @test "a profile is the user's choice of the site's values" {
   site <<<'[profile.patient]
 NCCL_IB_TC = 7'
@@ -104,6 +123,19 @@ NCCL_IB_TC = 7'
     run -0 --separate-stderr head_run srun -N1 -w server1 --nccl-tune=explain true
     [[ $(flat) == "note /run/cluster/conf/nccl-tune.toml:1: site policy ignored, detection alone decides:"* ]]
   done
+}
+
+@test "a policy that others can write, or that is no file, is not taken" {
+  local policy=$NCCL_TUNE_CLUSTER_DIR/policy/conf/nccl-tune.toml
+  site <<<'mode = "off"'
+  chmod 666 "$policy"
+  [ "$(one_each --nccl-tune)" = "$(expect_all '=mlx5_1:1 3 =ens11f1 none')" ]
+  run -0 --separate-stderr head_run srun -N1 -w server1 --nccl-tune=explain true
+  [[ $(flat) == "note $INSIDE/conf/nccl-tune.toml: site policy ignored, "*"others than its owner may write it. chmod go-w it."* ]]
+  rm "$policy" && mkfifo -m 644 "$policy"
+  [ "$(one_each --nccl-tune)" = "$(expect_all '=mlx5_1:1 3 =ens11f1 none')" ]
+  run -0 --separate-stderr head_run srun -N1 -w server1 --nccl-tune=explain true
+  [[ $(flat) == *"site policy ignored, "*"not a regular file"* ]]
 }
 
 @test "a node is not drained by any policy" {
