@@ -177,6 +177,18 @@ std::vector<std::string> PluginNames(const std::string& asked) {
   return out;
 }
 
+facts::NetPlugin FindPlugin(Search* search, const base::Environment& environment) {
+  facts::NetPlugin out;
+  out.asked = base::Lookup(environment, "NCCL_NET_PLUGIN").value_or("");
+  out.is_disabled = out.asked == "none";
+  if (out.is_disabled) return out;
+  for (const auto& name : PluginNames(out.asked)) {
+    out.library = search->Find(name);
+    if (out.library) break;
+  }
+  return out;
+}
+
 }  // namespace
 
 facts::NcclLibraries FindNccl(const Tree& tree, const base::Environment& environment, Notes* notes) {
@@ -190,14 +202,13 @@ facts::NcclLibraries FindNccl(const Tree& tree, const base::Environment& environ
     out.nccl->version_from_name = out.nccl->version.has_value();
     if (!out.nccl->version) out.nccl->version = VersionOfBytes(tree, path, notes);
   }
-  out.net_plugin.asked = base::Lookup(environment, "NCCL_NET_PLUGIN").value_or("");
-  out.net_plugin.is_disabled = out.net_plugin.asked == "none";
-  if (out.net_plugin.is_disabled) return out;
-  for (const auto& name : PluginNames(out.net_plugin.asked)) {
-    out.net_plugin.library = search.Find(name);
-    if (out.net_plugin.library) break;
-  }
+  out.net_plugin = FindPlugin(&search, environment);
   return out;
+}
+
+facts::NetPlugin FindNetPlugin(const Tree& tree, const base::Environment& environment, Notes* notes) {
+  Search search(tree, environment, notes);
+  return FindPlugin(&search, environment);
 }
 
 }  // namespace nccl_tune::hw

@@ -7,7 +7,7 @@
 // site-packages/nvidia/nccl/lib; one linked into the program; and what a container shows instead. So "not found" is no
 // proof, and a found one is what a program without a run path would get.
 //
-// Never called in a job's way: the version may have to be looked for in some 200 MB of file.
+// FindNccl is never called in a job's way: the version may have to be looked for in some 200 MB of file.
 #ifndef NCCL_TUNE_HW_FIND_NCCL_H_
 #define NCCL_TUNE_HW_FIND_NCCL_H_
 
@@ -24,6 +24,9 @@ namespace nccl_tune::hw {
 // that of the file's name (libnccl.so.2.28.9) or else of the text "NCCL version 2.28.9" in its first 256 MiB. Never
 // fails; folders that depend on where the task runs are noted and passed over.
 facts::NcclLibraries FindNccl(const Tree& tree, const base::Environment& environment, std::vector<facts::Note>* notes);
+
+// The network plugin part alone, which reads no library: also in a job's way.
+facts::NetPlugin FindNetPlugin(const Tree& tree, const base::Environment& environment, std::vector<facts::Note>* notes);
 
 }  // namespace nccl_tune::hw
 

@@ -194,5 +194,18 @@ TEST(FindNcclTest, OnDiskInPieces) {
   }
 }
 
+TEST(FindNetPluginTest, WithoutALookAtTheLibrary) {
+  const Files files = {{"usr/lib64/libnccl-net.so", kLibrary}, {"usr/lib64/libnccl.so.2", CaptureFailure{"EIO"}}};
+  Notes notes;
+  const auto found = FindNetPlugin(MakeTree(files), {}, &notes);
+  ASSERT_TRUE(found.library);
+  EXPECT_EQ(found.library->path, "/usr/lib64/libnccl-net.so");
+  EXPECT_TRUE(FindNetPlugin(MakeTree(files), {{"NCCL_NET_PLUGIN", "none"}}, &notes).is_disabled);
+  const auto named = FindNetPlugin(MakeTree(files), {{"NCCL_NET_PLUGIN", "gone"}}, &notes);
+  EXPECT_EQ(named.asked, "gone");
+  EXPECT_FALSE(named.library);
+  EXPECT_TRUE(notes.empty());
+}
+
 }  // namespace
 }  // namespace nccl_tune::hw

@@ -73,6 +73,7 @@ left unset
           NCCL_IB_DISABLE: RDMA ports are usable
           NCCL_IB_ADDR_FAMILY, NCCL_IB_ADDR_RANGE: the index settles it
           NCCL_IB_QPS_PER_CONNECTION: the selected ports are no bonds
+          NCCL_NET: only --nccl-tune=strict or the site's policy sets it
           NCCL_CROSS_NIC: not a rail for each GPU, so a ring may have to change
           rails
           NVSHMEM_HCA_LIST, NVSHMEM_IB_GID_INDEX, NVSHMEM_IB_ADDR_FAMILY,

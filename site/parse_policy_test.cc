@@ -112,7 +112,7 @@ TEST(ParsePolicyTest, BadPoliciesNameFileLineAndKey) {
        "p.toml:2: set.NCCL_IB_TC: number out of range: got \"300\", expected -1 to 255. It is DSCP x 4, so DSCP 26 is "
        "104 or 106."},
       {"[profile.p]\nLD_PRELOAD = \"x\"",
-       "p.toml:2: profile.p.LD_PRELOAD: not a variable that a policy can set: got \"LD_PRELOAD\", expected NCCL_ and "
+       "p.toml:2: profile.p.LD_PRELOAD: not a variable that can be set: got \"LD_PRELOAD\", expected NCCL_ and "
        "capitals, or one of docs/site-policy.md"},
       {"[when]\npartition = \"a\"", "p.toml:1: when: one table: got \"[when]\", expected a list of blocks: [[when]]"},
       {"when = 1", "p.toml:1: when: wrong type: got \"1\", expected a list in brackets"},
@@ -216,9 +216,10 @@ TEST(ParsePolicyTest, WhatCanBeSetAtOnceIsBounded) {
     return out;
   };
   EXPECT_EQ(Faults(many("[set]", 'A', 8)), "");
-  EXPECT_EQ(Faults(many("[set]", 'A', 9)),
-            "p.toml:2: set.NCCL_XA0: too much to set together: got \"4572 bytes\", expected at most 4096 bytes of names "
-            "and values. Put what is longer into /etc/nccl.conf.");
+  EXPECT_EQ(
+      Faults(many("[set]", 'A', 9)),
+      "p.toml:2: set.NCCL_XA0: too much to set together: got \"4572 bytes\", expected at most 4096 bytes of names "
+      "and values. Put what is longer into /etc/nccl.conf.");
   EXPECT_EQ(Faults(many("[set]", 'A', 5) + many("[profile.p]", 'A', 8)), "") << "the same names";
   EXPECT_NE(Faults(many("[set]", 'A', 5) + many("[profile.p]", 'B', 5)), "");
   EXPECT_EQ(Faults(many("[profile.p]", 'A', 5) + many("[profile.q]", 'B', 5)), "") << "one profile at a time";

@@ -27,7 +27,8 @@ policy::SiteFile ReadPolicy(const hw::Tree& tree, std::vector<facts::Note>* note
   if (!text.ok()) {
     base::Error error = text.error();
     if (error.code == base::Code::kNotFound) return {};
-    if (error.code == base::Code::kForbidden) error.hint = "The user of each job reads it: chmod a+r it, and a+x the folder.";
+    if (error.code == base::Code::kForbidden)
+      error.hint = "The user of each job reads it: chmod a+r it, and a+x the folder.";
     notes->push_back(Ignored(std::move(error), path));
     return {};
   }

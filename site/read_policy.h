@@ -16,8 +16,8 @@ namespace nccl_tune::site {
 inline constexpr std::string_view kPolicyPath = "etc/nccl-tune/nccl-tune.toml";
 
 // Never fails: a file that is absent gives the default policy and no note; one that cannot be read, that others than
-// root may write or that has a fault gives the default policy and one note that warns and names the first fault. Odd things that are no fault are notes too.
-// `path`: below the root.
+// root may write or that has a fault gives the default policy and one note that warns and names the first fault. Odd
+// things that are no fault are notes too. `path`: below the root.
 policy::SiteFile ReadPolicy(const hw::Tree& tree, std::vector<facts::Note>* notes, std::string_view path = kPolicyPath);
 
 }  // namespace nccl_tune::site

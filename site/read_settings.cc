@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/nearest.h"
-#include "core/nccl/check_value.h"
+#include "core/nccl/settable.h"
 #include "core/nccl/variables.h"
 #include "core/policy/glob.h"
 
@@ -18,8 +18,6 @@ using policy::SitePolicy;
 using policy::Stated;
 using policy::Variables;
 
-constexpr std::size_t kLongestValue = 1023;  // NCCL cuts longer ones of a conf file
-constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kMostTogether = 4096;  // bytes of names and values: half of what NCCL_TUNE_PLAN can hold
 
 std::vector<std::string_view> KnownNames() {
@@ -28,40 +26,17 @@ std::vector<std::string_view> KnownNames() {
   return out;
 }
 
-std::string DidYouMean(std::string_view name) {
-  const auto known = KnownNames();
-  const std::string_view nearest = base::Nearest(name, known);
-  return nearest.empty() ? "" : "Did you mean " + std::string(nearest) + "?";
-}
-
 // Whether a variable of this name may stand in a policy; else a problem.
 bool CheckVariableName(const Entry& entry, std::string_view name, Problems* problems) {
-  if (nccl::Lookup(name) != nullptr) return true;
-  const auto add = [&](const char* what, std::string expected) {
-    problems->Add(entry, WrongValue(what, std::string(name), std::move(expected), DidYouMean(name)));
+  const auto checked = nccl::CheckSettableName(name);
+  if (!checked.ok()) {
+    problems->Add(entry, checked.error());
     return false;
-  };
-  if (name.starts_with("NCCL_TUNE")) return add("a variable of ours, which a policy cannot set", "another NCCL_ name");
-  constexpr std::string_view kLegal = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-  const bool legal =
-      name.size() > 5 && name.size() <= kLongestName && name.find_first_not_of(kLegal) == std::string_view::npos;
-  if (!name.starts_with("NCCL_") || !legal) {
-    return add("not a variable that a policy can set", "NCCL_ and capitals, or one of docs/site-policy.md");
   }
-  const std::string hint = DidYouMean(name);
+  if (nccl::Lookup(name) != nullptr) return true;
+  const std::string hint = nccl::DidYouMean(name);
   problems->Note(entry, "not a variable that we know, so its value is not checked" + (hint.empty() ? "" : "; " + hint));
   return true;
-}
-
-bool CheckUnknownValue(const Entry& entry, const std::string& value, Problems* problems) {
-  const bool control =
-      std::any_of(value.begin(), value.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
-  if (value.empty()) {
-    problems->Add(entry, WrongValue("empty value", value, "", "Leave the line out instead."));
-  } else if (control) {
-    problems->Add(entry, WrongValue("a line end or other control character in the value", value, ""));
-  }
-  return !value.empty() && !control;
 }
 
 // The value as the environment would hold it.
@@ -76,15 +51,8 @@ void ReadVariable(const Entry& entry, const std::string& name, Variables* out, P
   if (!CheckVariableName(entry, name, problems)) return;
   const auto value = TakeValue(entry, problems);
   if (!value) return;
-  if (value->size() > kLongestValue) {
-    return problems->Add(entry, WrongValue("value of " + std::to_string(value->size()) + " bytes", *value,
-                                           "at most " + std::to_string(kLongestValue)));
-  }
-  if (nccl::Lookup(name) == nullptr) {
-    if (!CheckUnknownValue(entry, *value, problems)) return;
-  } else if (const auto checked = nccl::CheckValue(name, *value); !checked.ok()) {
-    return problems->Add(entry, checked.error());
-  }
+  const auto checked = nccl::CheckSettableValue(name, *value);
+  if (!checked.ok()) return problems->Add(entry, checked.error());
   (*out)[name] = {.value = *value, .origin = entry.origin()};
 }
 
@@ -150,8 +118,9 @@ std::vector<Stated<std::string>> ReadGlobs(const Entry& list, Problems* problems
     if (!checked.ok()) {
       problems->Add(entry, checked.error());
     } else if (!MatchesSomeName(*text)) {
-      problems->Add(entry, WrongValue("matches no variable that can be set", *text,
-                                      "a name such as NCCL_IB_TC or a pattern such as NCCL_*", DidYouMean(*text)));
+      problems->Add(entry,
+                    WrongValue("matches no variable that can be set", *text,
+                               "a name such as NCCL_IB_TC or a pattern such as NCCL_*", nccl::DidYouMean(*text)));
     } else {
       out.push_back({.value = *text, .origin = entry.origin()});
     }
@@ -243,7 +212,7 @@ void ReadProfiles(const Entry& entry, SitePolicy* out, Problems* problems) {
   constexpr std::string_view kLegal = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   for (const Member& member : entry.value->members) {
     const Entry profile = entry.Under(member);
-    const bool legal = !member.key.empty() && member.key.size() <= kLongestName &&
+    const bool legal = !member.key.empty() && member.key.size() <= nccl::kLongestName &&
                        member.key.find_first_not_of(kLegal) == std::string::npos;
     if (!legal) {
       problems->Add(profile, WrongValue("not a name that profile=NAME can give", member.key,

@@ -144,25 +144,25 @@ TEST(ReadSettingsTest, BadSet) {
   } kRows[] = {
       {"[]", "f:1: k: wrong type: got \"a list\", expected a table"},
       {"{ LD_PRELOAD = \"/x.so\" }",
-       std::string("f:1: k.LD_PRELOAD: not a variable that a policy can set: got \"LD_PRELOAD\", ") + kName},
-      {"{ PATH = \"/x\" }", std::string("f:1: k.PATH: not a variable that a policy can set: got \"PATH\", ") + kName},
+       std::string("f:1: k.LD_PRELOAD: not a variable that can be set: got \"LD_PRELOAD\", ") + kName},
+      {"{ PATH = \"/x\" }", std::string("f:1: k.PATH: not a variable that can be set: got \"PATH\", ") + kName},
       {"{ nccl_ib_tc = \"1\" }",
-       std::string("f:1: k.nccl_ib_tc: not a variable that a policy can set: got \"nccl_ib_tc\", ") + kName},
-      {"{ NCCL_ = \"1\" }", std::string("f:1: k.NCCL_: not a variable that a policy can set: got \"NCCL_\", ") + kName},
+       std::string("f:1: k.nccl_ib_tc: not a variable that can be set: got \"nccl_ib_tc\", ") + kName},
+      {"{ NCCL_ = \"1\" }", std::string("f:1: k.NCCL_: not a variable that can be set: got \"NCCL_\", ") + kName},
       {"{ \"NCCL_A B\" = \"1\" }",
-       std::string("f:1: k.NCCL_A B: not a variable that a policy can set: got \"NCCL_A B\", ") + kName},
+       std::string("f:1: k.NCCL_A B: not a variable that can be set: got \"NCCL_A B\", ") + kName},
       {"{ \"NCCL_A=B\" = \"1\" }",
-       std::string("f:1: k.NCCL_A=B: not a variable that a policy can set: got \"NCCL_A=B\", ") + kName},
-      {"{ \"\" = \"1\" }", std::string("f:1: k.: not a variable that a policy can set: got \"\", ") + kName},
+       std::string("f:1: k.NCCL_A=B: not a variable that can be set: got \"NCCL_A=B\", ") + kName},
+      {"{ \"\" = \"1\" }", std::string("f:1: k.: not a variable that can be set: got \"\", ") + kName},
       {"{ GLOO_SOCKET_IFNAM = \"eth0\" }",
-       std::string("f:1: k.GLOO_SOCKET_IFNAM: not a variable that a policy can set: got \"GLOO_SOCKET_IFNAM\", ") +
-           kName + ". Did you mean GLOO_SOCKET_IFNAME?"},
+       std::string("f:1: k.GLOO_SOCKET_IFNAM: not a variable that can be set: got \"GLOO_SOCKET_IFNAM\", ") + kName +
+           ". Did you mean GLOO_SOCKET_IFNAME?"},
       {"{ NCCL_TUNE = \"off\" }",
-       "f:1: k.NCCL_TUNE: a variable of ours, which a policy cannot set: got \"NCCL_TUNE\", expected another NCCL_ "
+       "f:1: k.NCCL_TUNE: a variable of ours, which cannot be set: got \"NCCL_TUNE\", expected another NCCL_ "
        "name. "
        "Did you mean NCCL_NET?"},
       {"{ NCCL_TUNE_PLAN = \"{}\" }",
-       "f:1: k.NCCL_TUNE_PLAN: a variable of ours, which a policy cannot set: got \"NCCL_TUNE_PLAN\", expected another "
+       "f:1: k.NCCL_TUNE_PLAN: a variable of ours, which cannot be set: got \"NCCL_TUNE_PLAN\", expected another "
        "NCCL_ name"},
       {"{ NCCL_IB_TC = true }",
        "f:1: k.NCCL_IB_TC: wrong type: got \"a boolean\", expected a text in quotes, or a whole number"},
@@ -185,7 +185,7 @@ TEST(ReadSettingsTest, BadSet) {
       {"{ NCCL_IB_ADDR_FAMILY = \"af_inet\" }",
        "f:1: k.NCCL_IB_ADDR_FAMILY: no value of this variable, so it is ignored: got \"af_inet\", expected AF_INET, "
        "AF_INET6. Write AF_INET."},
-      {"{ NCCL_NEW = \"\" }", "f:1: k.NCCL_NEW: empty value. Leave the line out instead."},
+      {"{ NCCL_NEW = \"\" }", "f:1: k.NCCL_NEW: empty value. Leave it out instead."},
       {"{ NCCL_NEW = \"a\\nb\" }",
        "f:1: k.NCCL_NEW: a line end or other control character in the value: got \"a\\x0ab\""},
       {"{ NCCL_NEW = \"" + kLong + "\" }",

@@ -85,51 +85,61 @@ std::optional<std::string> FeatureOf(const Keys& keys) {
   return std::nullopt;
 }
 
+// The lines of a file, those of included files at their place.
 class Reader {
  public:
-  Reader(const hw::Tree& tree, std::string_view node) : tree_(tree), node_(node) {}
+  explicit Reader(const hw::Tree& tree) : tree_(tree) {}
 
-  base::Status Read(const std::string& path) {
+  base::Result<std::vector<std::string>> Read(const std::string& path) {
+    NCCL_TUNE_RETURN_IF_ERROR(Take(path));
+    return std::move(lines_);
+  }
+
+ private:
+  base::Status Take(const std::string& path) {
     if (++files_ > kMostFiles) {
       return base::Error{.code = base::Code::kInvalidInput, .what = "more than 32 files", .where = path};
     }
     NCCL_TUNE_ASSIGN_OR_RETURN(text, tree_.Read(path, kLargest));
-    for (const std::string& line : LinesOf(text)) NCCL_TUNE_RETURN_IF_ERROR(TakeLine(line, path));
-    return base::Ok();
-  }
-
-  const std::optional<std::vector<std::string>>& features() const { return features_; }
-
- private:
-  base::Status TakeLine(const std::string& line, const std::string& path) {
-    const std::string lower = base::LowerAscii(std::string_view(line).substr(0, 8));
-    if (lower.starts_with("include") && line.size() > 8 && IsBlank(line[7])) {
-      std::string name = line.substr(8);
-      name.erase(0, name.find_first_not_of(" \t"));
+    for (std::string& line : LinesOf(text)) {
+      constexpr std::string_view kInclude = "include";
+      const bool includes = line.size() > kInclude.size() && IsBlank(line[kInclude.size()]) &&
+                            base::EqualsIgnoringCase(std::string_view(line).substr(0, kInclude.size()), kInclude);
+      if (!includes) {
+        lines_.push_back(std::move(line));
+        continue;
+      }
+      line.erase(0, line.find_first_not_of(" \t", kInclude.size()));
       const std::string folder = path.substr(0, path.rfind('/') + 1);
-      return Read(name.starts_with('/') ? name.substr(1) : folder + name);
+      NCCL_TUNE_RETURN_IF_ERROR(Take(line.starts_with('/') ? line.substr(1) : folder + line));
     }
-    if (lower != "nodename") return base::Ok();
-    const Keys keys = KeysOf(line);
-    const auto name = keys.find("nodename");
-    if (name == keys.end()) return base::Ok();
-    const auto feature = FeatureOf(keys);
-    if (base::EqualsIgnoringCase(name->second, "default")) {
-      if (feature) default_ = *feature;
-      return base::Ok();
-    }
-    const auto host = keys.find("nodehostname");
-    if (!Names(host == keys.end() ? name->second : host->second, node_)) return base::Ok();
-    features_ = Split(feature.value_or(default_));
     return base::Ok();
   }
 
   const hw::Tree& tree_;
-  const std::string node_;
   int files_ = 0;
-  std::string default_;
-  std::optional<std::vector<std::string>> features_;
+  std::vector<std::string> lines_;
 };
+
+// The features of `node` by the NodeName lines among `lines`; nothing: none is about it.
+std::optional<std::vector<std::string>> FeaturesOf(const std::vector<std::string>& lines, std::string_view node) {
+  std::string by_default;
+  std::optional<std::vector<std::string>> out;
+  for (const std::string& line : lines) {
+    if (!base::LowerAscii(std::string_view(line).substr(0, 8)).starts_with("nodename")) continue;
+    const Keys keys = KeysOf(line);
+    const auto name = keys.find("nodename");
+    if (name == keys.end()) continue;
+    const auto feature = FeatureOf(keys);
+    if (base::EqualsIgnoringCase(name->second, "default")) {
+      by_default = feature.value_or(by_default);
+      continue;
+    }
+    const auto host = keys.find("nodehostname");
+    if (Names(host == keys.end() ? name->second : host->second, node)) out = Split(feature.value_or(by_default));
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -138,26 +148,43 @@ std::vector<std::string> SlurmConfPlaces() {
           "var/spool/slurm/d/conf-cache/slurm.conf", "usr/local/etc/slurm.conf"};
 }
 
+std::string FindSlurmConf(const hw::Tree& tree, std::string_view path) {
+  std::string out(path);
+  if (out.empty()) {
+    const auto places = SlurmConfPlaces();
+    const auto there =
+        std::find_if(places.begin(), places.end(), [&](const auto& place) { return tree.Exists(place); });
+    if (there != places.end()) out = *there;
+  }
+  out.erase(0, std::min(out.find_first_not_of('/'), out.size()));
+  return out;
+}
+
+base::Result<std::map<std::string, std::string, std::less<>>> ReadSlurmSettings(const hw::Tree& tree,
+                                                                                const std::string& path) {
+  NCCL_TUNE_ASSIGN_OR_RETURN(lines, Reader(tree).Read(path));
+  Keys out;
+  for (const std::string& line : lines) {
+    Keys keys = KeysOf(line);
+    if (keys.size() == 1) out.insert(keys.extract(keys.begin()));
+  }
+  return out;
+}
+
 std::optional<std::vector<std::string>> ReadNodeFeatures(const hw::Tree& tree, std::string_view path,
                                                          std::string_view node, std::vector<facts::Note>* notes) {
   const auto tell = [&](std::string where, const std::string& what) {
     notes->push_back({.where = std::move(where), .what = what + "; blocks of the policy with feature do not hold"});
     return std::nullopt;
   };
-  std::string found(path);
-  const auto places = SlurmConfPlaces();
-  if (found.empty()) {
-    const auto there = std::find_if(places.begin(), places.end(), [&](const auto& place) { return tree.Exists(place); });
-    if (there == places.end()) return tell("slurm.conf", "not found, so the node's features are not known");
-    found = *there;
-  }
-  while (found.starts_with('/')) found.erase(0, 1);
+  const std::string found = FindSlurmConf(tree, path);
+  if (found.empty()) return tell("slurm.conf", "not found, so the node's features are not known");
   if (node.empty()) return tell(found, "the node has no name, so its features are not known");
-  Reader reader(tree, node);
-  const auto read = reader.Read(found);
-  if (!read.ok()) return tell(found, "not read, so the node's features are not known: " + read.error().ToString());
-  if (!reader.features()) return tell(found, "says nothing about " + base::Printable(std::string(node)));
-  return reader.features();
+  const auto lines = Reader(tree).Read(found);
+  if (!lines.ok()) return tell(found, "not read, so the node's features are not known: " + lines.error().ToString());
+  auto features = FeaturesOf(*lines, node);
+  if (!features) return tell(found, "says nothing about " + base::Printable(std::string(node)));
+  return features;
 }
 
 }  // namespace nccl_tune::site

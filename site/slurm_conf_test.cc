@@ -79,8 +79,9 @@ TEST(SlurmConfTest, WhatIsNotKnown) {
   for (const char* text :
        {"", "NodeName", "NodeName=", "NodeName Feature=a", "NodeName=server Feature=a", "NodeName=server[1 Feature=a",
         "NodeName=server22 Feature=a", "NodeNames=server2 Feature=a", "Feature=a NodeName=server2", "=", "\\", "#",
-        "NodeName=server2#x Feature=a\n\n=", "NodeSet=s Nodes=server2 Feature=a", "\x7f"
-                                                                                     "ELF"}) {
+        "NodeName=server2#x Feature=a\n\n=", "NodeSet=s Nodes=server2 Feature=a",
+        "\x7f"
+        "ELF"}) {
     const bool cut = std::string_view(text).starts_with("NodeName=server2#");  // the comment leaves a whole line
     EXPECT_EQ(Read(WithConf(text)), cut ? "" : kNothing) << text;
   }
@@ -88,10 +89,26 @@ TEST(SlurmConfTest, WhatIsNotKnown) {
   EXPECT_EQ(Read(WithConf("NodeName=server2"), ""), kFile + "the node has no name, so its features are not known");
   const std::string kUnread = kFile + "not read, so the node's features are not known: ";
   EXPECT_TRUE(Read(WithConf("include slurm.conf\n")).starts_with(kUnread + "etc/slurm/slurm.conf: more than 32 files"));
-  EXPECT_TRUE(Read(WithConf("Include gone\n")).starts_with(kUnread + "etc/slurm/gone: ")) << Read(WithConf("Include gone\n"));
+  EXPECT_TRUE(Read(WithConf("Include gone\n")).starts_with(kUnread + "etc/slurm/gone: "))
+      << Read(WithConf("Include gone\n"));
   hw::Capture forbidden;
   forbidden.entries.emplace("etc/slurm/slurm.conf", hw::CaptureFailure{"EACCES"});
   EXPECT_TRUE(Read(forbidden).starts_with(kUnread)) << Read(forbidden);
+}
+
+TEST(SlurmConfTest, Settings) {
+  hw::Capture capture = WithConf(
+      "PluginDir=/usr/lib/slurm\nplugstackconfig = /srv/stack.conf\nNodeName=a CPUs=2\nInclude more\n# X=1\nY=\"a "
+      "b\"\n");
+  capture.entries.emplace("etc/slurm/more", hw::CaptureFile{"Z=1\n"});
+  const auto got = ReadSlurmSettings(hw::CaptureTree(std::move(capture)), "etc/slurm/slurm.conf");
+  ASSERT_TRUE(got.ok());
+  EXPECT_EQ(got->at("plugindir"), "/usr/lib/slurm");
+  EXPECT_EQ(got->at("plugstackconfig"), "/srv/stack.conf");
+  EXPECT_EQ(got->at("y"), "a b");
+  EXPECT_EQ(got->at("z"), "1");
+  EXPECT_EQ(got->size(), 4U);
+  EXPECT_FALSE(ReadSlurmSettings(hw::CaptureTree(hw::Capture()), "etc/slurm/slurm.conf").ok());
 }
 
 }  // namespace

@@ -35,17 +35,8 @@ bool DropToEffectiveIds() {
   return setresgid(gid, gid, gid) == 0 && setresuid(uid, uid, uid) == 0;
 }
 
-void CloseFrom(int first) {
-  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-  const auto limit = static_cast<int>(std::min<long>(sysconf(_SC_OPEN_MAX), 65536));  // before Linux 5.9
-  for (int fd = first; fd < limit; ++fd) close(fd);
-}
-
 [[noreturn]] void BeChild(int pipe_end, const std::function<std::string()>& work) {
-  for (const int number : {SIGTERM, SIGINT, SIGPIPE, SIGCHLD, SIGALRM, SIGUSR1, SIGUSR2}) signal(number, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  ResetSignals();
   const int null = open("/dev/null", O_RDWR);
   for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
   // The pipe may lie on any number; it ends on 3, and nothing else stays open.
@@ -99,6 +90,19 @@ bool Reap(pid_t pid, milliseconds patience, int* status) {
 }
 
 }  // namespace
+
+void CloseFrom(int first) {
+  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+  const auto limit = static_cast<int>(std::min<long>(sysconf(_SC_OPEN_MAX), 65536));  // before Linux 5.9
+  for (int fd = first; fd < limit; ++fd) close(fd);
+}
+
+void ResetSignals() {
+  for (const int number : {SIGTERM, SIGINT, SIGPIPE, SIGCHLD, SIGALRM, SIGUSR1, SIGUSR2}) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
 
 base::Result<std::string> RunInChild(const std::function<std::string()>& work, milliseconds deadline) {
   const auto end = Clock::now() + deadline;

@@ -18,6 +18,11 @@ namespace nccl_tune::spank {
 // that does not die is left behind), and with kInternal when the child ends otherwise than by itself with success.
 base::Result<std::string> RunInChild(const std::function<std::string()>& work, std::chrono::milliseconds deadline);
 
+// What a process forked from Slurm's does first: no handler and no blocked signal of the host's, no descriptor from
+// `first` up.
+void ResetSignals();
+void CloseFrom(int first);
+
 }  // namespace nccl_tune::spank
 
 #endif  // NCCL_TUNE_SPANK_CHILD_H_

@@ -2,64 +2,149 @@
 #include "spank/mode.h"
 
 #include <algorithm>
-#include <string>
+#include <utility>
+
+#include "core/nccl/settable.h"
 
 namespace nccl_tune::spank {
-
 namespace {
 
-constexpr std::string_view kProfile = "profile=";
+using base::Error;
+using base::Status;
+
+constexpr std::string_view kWhere = "--nccl-tune";
+constexpr std::string_view kNcclPrefix = "NCCL_";
+
+Error Wrong(std::string what, std::string_view seen, std::string expected, std::string hint = "") {
+  return {.code = base::Code::kInvalidInput,
+          .what = std::move(what),
+          .where = std::string(kWhere),
+          .seen = std::string(seen),
+          .expected = std::move(expected),
+          .hint = std::move(hint)};
+}
+
+Error Unknown(std::string_view item) {
+  return Wrong("unknown mode", item, std::string(ModeItems()) + " or several of them with commas between");
+}
 
 // As the site's policy allows them: so a name also travels in a line.
-bool IsName(std::string_view text) {
-  constexpr std::size_t kLongest = 64;
-  return !text.empty() && text.size() <= kLongest && std::all_of(text.begin(), text.end(), [](char c) {
+bool IsProfile(std::string_view text) {
+  return !text.empty() && text.size() <= nccl::kLongestName && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
            c == '.';
   });
 }
 
+// A name that set= and unset= take: NCCL's only, whatever else a policy may fix.
+Status CheckName(std::string_view item, std::string_view name) {
+  const auto settable = nccl::CheckSettableName(name);
+  if (settable.ok() && name.starts_with(kNcclPrefix)) return base::Ok();
+  const std::string hint = settable.ok() ? "" : settable.error().hint;
+  return Wrong("not a variable of NCCL's that can be set", item, "a name that begins with NCCL_", hint);
+}
+
+Status TakeProfile(std::string_view item, std::string_view name, Mode* out) {
+  if (!IsProfile(name)) return Unknown(item);
+  out->profile = name;
+  return base::Ok();
+}
+
+Status TakeValue(std::string_view item, std::string_view text, Mode* out) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) return Wrong("no value", item, "set=NAME:VALUE");
+  const std::string_view name = text.substr(0, colon);
+  const std::string value(text.substr(colon + 1));
+  NCCL_TUNE_RETURN_IF_ERROR(CheckName(item, name));
+  if (auto checked = nccl::CheckSettableValue(name, value); !checked.ok()) {
+    Error error = checked.error();
+    error.where = std::string(kWhere) + ": set=" + std::string(name);
+    return error;
+  }
+  if (!out->values.emplace(name, value).second) return Wrong("set twice", item, "one value for a variable");
+  return base::Ok();
+}
+
+Status TakeUnset(std::string_view item, std::string_view name, Mode* out) {
+  NCCL_TUNE_RETURN_IF_ERROR(CheckName(item, name));
+  out->unset.emplace(name);
+  return base::Ok();
+}
+
+// What an item that is a word alone does.
+struct Word {
+  std::string_view word;
+  void (*take)(Mode*);
+};
+constexpr Word kWords[] = {
+    {"auto", [](Mode*) {}},
+    {"explain", [](Mode* out) { out->explain = true; }},
+    {"dry-run",
+     [](Mode* out) {
+       out->explain = true;
+       out->set = false;
+     }},
+    {"strict", [](Mode* out) { out->strict = true; }},
+    {"mpi", [](Mode* out) { out->mpi = true; }},
+};
+
+struct Prefix {
+  std::string_view text;
+  Status (*take)(std::string_view item, std::string_view rest, Mode* out);
+};
+constexpr Prefix kPrefixes[] = {{"profile=", &TakeProfile}, {"set=", &TakeValue}, {"unset=", &TakeUnset}};
+
+Status TakeItem(std::string_view item, Mode* out) {
+  for (const auto& word : kWords) {
+    if (item != word.word) continue;
+    word.take(out);
+    return base::Ok();
+  }
+  for (const auto& prefix : kPrefixes) {
+    if (item.starts_with(prefix.text)) return prefix.take(item, item.substr(prefix.text.size()), out);
+  }
+  return Unknown(item);
+}
+
+// The next item, its own commas single again. Takes it and the comma after it off `rest`; `*last`: there was none.
+std::string NextItem(std::string_view* rest, bool* last) {
+  const bool has_value = rest->starts_with("set=");
+  std::string out;
+  while (!rest->empty()) {
+    const char c = rest->front();
+    const bool doubled = has_value && rest->starts_with(",,");
+    rest->remove_prefix(doubled ? 2 : 1);
+    if (c == ',' && !doubled) {
+      *last = false;
+      return out;
+    }
+    out += c;
+  }
+  *last = true;
+  return out;
+}
+
 }  // namespace
 
+std::string_view ModeItems() {
+  return "auto, off, explain, dry-run, strict, mpi, profile=NAME, set=NAME:VALUE, unset=NAME";
+}
+
 base::Result<Mode> ParseMode(std::string_view text) {
-  Mode out{.set = true, .explain = false, .mpi = false, .profile = {}};
+  Mode out;
+  out.set = true;
   if (text.empty() || text == "(null)") return out;
   bool off = false;
   bool other = false;
-  for (std::string_view rest = text;;) {
-    const auto comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
-    if (item == "off") {
-      off = true;
-    } else if (item == "auto") {
-      other = true;
-    } else if (item == "explain") {
-      other = out.explain = true;
-    } else if (item == "dry-run") {
-      other = out.explain = true;
-      out.set = false;
-    } else if (item == "mpi") {
-      other = out.mpi = true;
-    } else if (item.starts_with(kProfile) && IsName(item.substr(kProfile.size()))) {
-      other = true;
-      out.profile = item.substr(kProfile.size());
-    } else {
-      return base::Error{
-          .code = base::Code::kInvalidInput,
-          .what = "unknown mode",
-          .where = "--nccl-tune",
-          .seen = std::string(item),
-          .expected = "auto, off, explain, dry-run, mpi, profile=NAME or several of them with commas between"};
-    }
-    if (comma == std::string_view::npos) break;
-    rest.remove_prefix(comma + 1);
+  std::string_view rest = text;
+  for (bool last = false; !last;) {
+    const std::string item = NextItem(&rest, &last);
+    (item == "off" ? off : other) = true;
+    if (item != "off") NCCL_TUNE_RETURN_IF_ERROR(TakeItem(item, &out));
   }
-  if (off && other) {
-    return base::Error{.code = base::Code::kInvalidInput,
-                       .what = "off together with another mode",
-                       .where = "--nccl-tune",
-                       .seen = std::string(text),
-                       .expected = "off alone"};
+  if (off && other) return Wrong("off together with another mode", text, "off alone");
+  for (const auto& name : out.unset) {
+    if (out.values.contains(name)) return Wrong("set and unset", name, "one of them");
   }
   return off ? Mode{} : out;
 }

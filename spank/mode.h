@@ -4,6 +4,8 @@
 #ifndef NCCL_TUNE_SPANK_MODE_H_
 #define NCCL_TUNE_SPANK_MODE_H_
 
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -12,19 +14,25 @@
 namespace nccl_tune::spank {
 
 struct Mode {
-  bool set = false;       // change the tasks' environment
-  bool explain = false;   // print the plan to the user
-  bool mpi = false;       // also the variables of MPI and UCX
-  std::string profile{};  // of the site's policy; empty: none
+  bool set = false;                             // change the tasks' environment
+  bool explain = false;                         // print the plan to the user
+  bool mpi = false;                             // also the variables of MPI and UCX
+  bool strict = false;                          // a node that contradicts or cannot be tuned ends the step
+  std::string profile{};                        // of the site's policy; empty: none
+  std::map<std::string, std::string> values{};  // set=NAME:VALUE
+  std::set<std::string> unset{};                // unset=NAME
 
   bool Active() const { return set || explain; }
   bool operator==(const Mode&) const = default;
 };
 
-// A comma list of auto, off, explain, dry-run, mpi and profile=NAME. Each but off and dry-run alone also sets; off
-// stands alone. Without a value (also the
-// "(null)" that Slurm makes of one in a nested srun): auto.
+// The items with commas between: auto, off, explain, dry-run, strict, mpi, profile=NAME, set=NAME:VALUE, unset=NAME.
+// Each but off and dry-run alone also sets; off stands alone. Two commas in a VALUE are one comma of it. Without a
+// value (also the "(null)" that Slurm makes of one in a nested srun): auto.
 base::Result<Mode> ParseMode(std::string_view text);
+
+// The items as --help and messages list them.
+std::string_view ModeItems();
 
 }  // namespace nccl_tune::spank
 

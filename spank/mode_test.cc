@@ -3,24 +3,67 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace nccl_tune::spank {
 namespace {
 
+Mode Auto() {
+  Mode out;
+  out.set = true;
+  return out;
+}
+
 TEST(ModeTest, Good) {
-  const Mode kAuto{.set = true, .explain = false, .mpi = false, .profile = {}};
-  const Mode kExplain{.set = true, .explain = true, .mpi = false, .profile = {}};
-  const Mode kDryRun{.set = false, .explain = true, .mpi = false, .profile = {}};
-  EXPECT_EQ(*ParseMode(""), kAuto);
-  EXPECT_EQ(*ParseMode("(null)"), kAuto);
-  EXPECT_EQ(*ParseMode("auto"), kAuto);
-  EXPECT_EQ(*ParseMode("explain"), kExplain);
-  EXPECT_EQ(*ParseMode("auto,explain"), kExplain);
-  EXPECT_EQ(*ParseMode("dry-run"), kDryRun);
-  EXPECT_EQ(*ParseMode("explain,dry-run"), kDryRun);
-  EXPECT_EQ(*ParseMode("mpi"), (Mode{.set = true, .explain = false, .mpi = true, .profile = {}}));
-  EXPECT_EQ(*ParseMode("dry-run,mpi"), (Mode{.set = false, .explain = true, .mpi = true, .profile = {}}));
-  EXPECT_EQ(*ParseMode("profile=fast-1.b"), (Mode{.set = true, .explain = false, .mpi = false, .profile = "fast-1.b"}));
-  EXPECT_EQ(ParseMode("explain,profile=a")->profile, "a");
+  const struct {
+    const char* text;
+    void (*change)(Mode*);  // from auto
+  } kRows[] = {
+      {"", [](Mode*) {}},
+      {"(null)", [](Mode*) {}},
+      {"auto", [](Mode*) {}},
+      {"explain", [](Mode* m) { m->explain = true; }},
+      {"auto,explain", [](Mode* m) { m->explain = true; }},
+      {"dry-run", [](Mode* m) { m->set = false, m->explain = true; }},
+      {"explain,dry-run", [](Mode* m) { m->set = false, m->explain = true; }},
+      {"mpi", [](Mode* m) { m->mpi = true; }},
+      {"dry-run,mpi", [](Mode* m) { m->set = false, m->explain = m->mpi = true; }},
+      {"strict", [](Mode* m) { m->strict = true; }},
+      {"profile=fast-1.b", [](Mode* m) { m->profile = "fast-1.b"; }},
+      {"explain,profile=a", [](Mode* m) { m->explain = true, m->profile = "a"; }},
+      {"set=NCCL_IB_TC:106",
+       [](Mode* m) {
+         m->values = {{"NCCL_IB_TC", "106"}};
+       }},
+      {"set=NCCL_IB_TC:106,strict",
+       [](Mode* m) {
+         m->values = {{"NCCL_IB_TC", "106"}}, m->strict = true;
+       }},
+      {"set=NCCL_IB_HCA:=a:1,,b:1",
+       [](Mode* m) {
+         m->values = {{"NCCL_IB_HCA", "=a:1,b:1"}};
+       }},
+      {"set=NCCL_IB_HCA:=a,,b,set=NCCL_NEW:x=y:z,auto",
+       [](Mode* m) {
+         m->values = {{"NCCL_IB_HCA", "=a,b"}, {"NCCL_NEW", "x=y:z"}};
+       }},
+      {"set=NCCL_NEW:,,,,",
+       [](Mode* m) {
+         m->values = {{"NCCL_NEW", ",,"}};
+       }},
+      {"unset=NCCL_IB_HCA,unset=NCCL_NEW,unset=NCCL_NEW",
+       [](Mode* m) {
+         m->unset = {"NCCL_IB_HCA", "NCCL_NEW"};
+       }},
+  };
+  for (const auto& row : kRows) {
+    const auto got = ParseMode(row.text);
+    ASSERT_TRUE(got.ok()) << row.text << ": " << got.error().ToString();
+    Mode expected = Auto();
+    row.change(&expected);
+    EXPECT_EQ(*got, expected) << row.text;
+    EXPECT_TRUE(got->Active()) << row.text;
+  }
   EXPECT_EQ(*ParseMode("off"), Mode{});
   EXPECT_FALSE(ParseMode("off")->Active());
 }
@@ -29,18 +72,58 @@ TEST(ModeTest, BadNamesTheItemAndWhatIsValid) {
   for (const char* text :
        {"on",       "Auto",    "auto,",       ",auto",         " auto",       "auto ",     "auto;explain",
         "dryrun",   "yes",     "1",           "auto,,explain", "--help",      "explain=1", "\n",
-        "profile=", "profile", "profile=a b", "Profile=a",     "profile=a/b", "null",      "(null),auto"}) {
+        "profile=", "profile", "profile=a b", "Profile=a",     "profile=a/b", "null",      "(null),auto",
+        "set",      "unset",   "Strict",      "set NCCL_X:1",  "strict=1",    ",",         "set=NCCL_NEW:1,"}) {
     const auto got = ParseMode(text);
     ASSERT_FALSE(got.ok()) << text;
     EXPECT_EQ(got.error().what, "unknown mode") << text;
   }
-  EXPECT_EQ(
-      ParseMode("fast").error().ToString(),
-      "--nccl-tune: unknown mode: got \"fast\", expected auto, off, explain, dry-run, mpi, profile=NAME or several of "
-      "them with commas between");
-  EXPECT_EQ(ParseMode("off,auto").error().what, "off together with another mode");
-  EXPECT_EQ(ParseMode("mpi,off").error().what, "off together with another mode");
-  EXPECT_EQ(ParseMode("explain,off").error().what, "off together with another mode");
+  EXPECT_EQ(ParseMode("fast").error().ToString(),
+            "--nccl-tune: unknown mode: got \"fast\", expected auto, off, explain, dry-run, strict, mpi, profile=NAME, "
+            "set=NAME:VALUE, unset=NAME or several of them with commas between");
+  for (const char* text : {"off,auto", "mpi,off", "explain,off", "off,strict", "set=NCCL_NEW:1,off"}) {
+    EXPECT_EQ(ParseMode(text).error().what, "off together with another mode") << text;
+  }
+}
+
+TEST(ModeTest, BadValues) {
+  const std::string no_variable = "--nccl-tune: not a variable of NCCL's that can be set: got ";
+  const std::string begins = ", expected a name that begins with NCCL_";
+  const struct {
+    const char* text;
+    std::string message;
+  } kRows[] = {
+      {"set=", "--nccl-tune: no value: got \"set=\", expected set=NAME:VALUE"},
+      {"set=NCCL_IB_TC", "--nccl-tune: no value: got \"set=NCCL_IB_TC\", expected set=NAME:VALUE"},
+      {"set=NCCL_IB_TC=106", "--nccl-tune: no value: got \"set=NCCL_IB_TC=106\", expected set=NAME:VALUE"},
+      {"set=PATH:/x", no_variable + "\"set=PATH:/x\"" + begins},
+      {"set=:1", no_variable + "\"set=:1\"" + begins},
+      {"set=LD_PRELOAD:/x.so", no_variable + "\"set=LD_PRELOAD:/x.so\"" + begins},
+      {"set=GLOO_SOCKET_IFNAME:eth0", no_variable + "\"set=GLOO_SOCKET_IFNAME:eth0\"" + begins},
+      {"set=NCCL_TUNE:off", no_variable + "\"set=NCCL_TUNE:off\"" + begins + ". Did you mean NCCL_NET?"},
+      {"set=nccl_ib_tc:1", no_variable + "\"set=nccl_ib_tc:1\"" + begins},
+      {"set=NCCL_IB_TC:",
+       "--nccl-tune: set=NCCL_IB_TC: empty value. It is DSCP x 4, so DSCP 26 is 104 or 106. Unset it "
+       "instead."},
+      {"set=NCCL_IB_TC:300",
+       "--nccl-tune: set=NCCL_IB_TC: number out of range: got \"300\", expected -1 to 255. It is DSCP x 4, so DSCP 26 "
+       "is "
+       "104 or 106."},
+      {"set=NCCL_NEW:a\nb",
+       "--nccl-tune: set=NCCL_NEW: a line end or other control character in the value: got \"a\\x0ab\""},
+      {"set=NCCL_NEW:1,set=NCCL_NEW:2",
+       "--nccl-tune: set twice: got \"set=NCCL_NEW:2\", expected one value for a variable"},
+      {"set=NCCL_NEW:1,unset=NCCL_NEW", "--nccl-tune: set and unset: got \"NCCL_NEW\", expected one of them"},
+      {"unset=", no_variable + "\"unset=\"" + begins},
+      {"unset=PATH", no_variable + "\"unset=PATH\"" + begins},
+      {"unset=NCCL_TUNE_PLAN", no_variable + "\"unset=NCCL_TUNE_PLAN\"" + begins},
+      {"unset=NCCL_*", no_variable + "\"unset=NCCL_*\"" + begins},
+  };
+  for (const auto& row : kRows) {
+    const auto got = ParseMode(row.text);
+    ASSERT_FALSE(got.ok()) << row.text;
+    EXPECT_EQ(got.error().ToString(), row.message) << row.text;
+  }
 }
 
 }  // namespace

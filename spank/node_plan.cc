@@ -1,116 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spank/node_plan.h"
 
-#include <algorithm>
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "core/facts/node.h"
-#include "core/nccl/nccl_version.h"
-#include "core/policy/situation.h"
-#include "hw/directory_tree.h"
-#include "hw/ip_facts.h"
-#include "hw/local_address.h"
-#include "hw/read_node.h"
-#include "report/explain.h"
-#include "site/read_job.h"
+#include "base/json.h"
 #include "site/read_policy.h"
 #include "spank/child.h"
+#include "spank/report_sender.h"
 
 namespace nccl_tune::spank {
 namespace {
 
-// The policy's mode. Off stands against jobs that ask; the others are for jobs that say nothing.
-Mode ModeOf(const Wish& wish, const policy::SitePolicy& site) {
-  if (site.IsOff()) return Mode{};
-  if (wish.mode) return *wish.mode;
-  if (!site.mode) return wish.fallback;
-  const bool explain = site.mode->value != policy::SiteMode::kAuto;
-  return {.set = site.mode->value != policy::SiteMode::kDryRun, .explain = explain, .mpi = false, .profile = {}};
+using base::Json;
+
+// How long a node may take to tell srun, beside what detection may take. A firewall between them costs this once a
+// step, and only where the user asked for an explanation.
+constexpr std::chrono::milliseconds kReportTime{250};
+
+// What the child writes: one JSON object, {"error"} or the plan.
+std::string ToText(const NodePlan& plan, bool is_reported) {
+  Json out;
+  out["node"] = plan.node;
+  out["set"] = plan.mode.set;
+  out["explain"] = plan.mode.explain;
+  out["plan"] = plan.json;
+  out["warnings"] = plan.warnings;
+  out["site_warnings"] = plan.site_warnings;
+  out["explanation"] = is_reported ? "" : plan.explanation;
+  out["reported"] = is_reported;
+  out["fault"] = plan.fault;
+  return base::DumpJson(out);
 }
 
-std::string WarningOf(const std::vector<facts::Note>& notes) {
-  const auto found = std::find_if(notes.begin(), notes.end(), [](const auto& note) { return note.warns; });
-  return found == notes.end() ? "" : base::Printable(found->where + ": " + found->what);
-}
-
-policy::SiteFile ReadPolicyAt(const hw::Tree& tree, std::string_view path, std::vector<facts::Note>* notes) {
-  while (path.starts_with('/')) path.remove_prefix(1);
-  return site::ReadPolicy(tree, notes, path);
-}
-
-base::Result<NodePlan> Detect(const env::Environment& user, const Wish& wish) {
-  NCCL_TUNE_ASSIGN_OR_RETURN(tree, hw::DirectoryTree::Open("/"));
-  NodePlan out;
-  std::vector<facts::Note> notes;
-  const std::string name = hw::OwnHostName();
-  const auto file = ReadPolicyAt(*tree, wish.policy, &notes);
-  const site::Place place{.node = name, .partition = site::PartitionOf(user), .slurm_conf = wish.slurm_conf};
-  policy::Preferences preferences{.site = site::ResolveAt(*tree, file, place, &notes), .mpi = false};
-  out.warning = WarningOf(notes);
-  out.mode = ModeOf(wish, preferences.site);
-  preferences.mpi = out.mode.mpi;
-  if (!out.mode.Active()) return out;
-  if (!out.mode.profile.empty()) {
-    const auto profile = policy::FindProfile(preferences.site, out.mode.profile);
-    if (profile.ok())
-      for (const auto& [variable, stated] : *profile) preferences.site.set[variable] = stated;
-    else
-      out.warning = base::Printable(profile.error().ToString());
-  }
-  const auto settings = site::ReadSettings(*tree, user, nccl::kAssumedVersion, &notes);
-  const auto ip = hw::ReadLiveIp(*tree, &notes);
-  NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(*tree, ip, hw::FindNodeAddress(name, ip.interfaces)));
-  node.notes.insert(node.notes.begin(), notes.begin(), notes.end());
-  auto plan = env::MakePlan(name, policy::Assess(node, preferences), settings);
-  NCCL_TUNE_ASSIGN_OR_RETURN(json, env::PlanToJson(plan));
-  out.json = std::move(json);
-  if (out.mode.explain) {
-    auto all = report::Explain(node, std::move(plan), nccl::kAssumedVersion);
-    if (!out.warning.empty() && all.warnings.empty()) all.warnings.push_back(out.warning);
-    out.explanation = report::SummaryText(all, "nccl-tune: " + base::Printable(name) + ": ");
+std::vector<std::string> LinesOf(const Json& json, const char* key) {
+  std::vector<std::string> out;
+  for (const Json& line : base::GetMember(json, key)) {
+    if (line.is_string()) out.push_back(*line.get_ptr<const Json::string_t*>());
   }
   return out;
 }
 
-// What the child writes: a mark, then what holds, the plan and the warning on a line each and the explanation; or the
-// error.
-constexpr char kGood = '+';
-constexpr char kBad = '-';
-
 std::string DetectAsText(const env::Environment& user, const Wish& wish) {
-  const auto got = Detect(user, wish);
-  if (!got.ok()) return kBad + got.error().ToString();
-  const auto flag = [](bool on) { return on ? '1' : '0'; };
-  const std::string flags{flag(got->mode.set), flag(got->mode.explain), flag(got->mode.mpi)};
-  return kGood + flags + "\n" + got->json + "\n" + got->warning + "\n" + got->explanation;
-}
-
-std::string_view TakeLine(std::string_view* text) {
-  const auto end = std::min(text->find('\n'), text->size());
-  const std::string_view line = text->substr(0, end);
-  text->remove_prefix(std::min(end + 1, text->size()));
-  return line;
+  const auto got = DetectNodePlan(user, wish);
+  if (!got.ok()) return base::DumpJson(Json{{"error", got.error().ToString()}});
+  const bool tells = !got->explanation.empty() && !wish.collector.empty();
+  const Report report{.node = got->node, .key = got->key, .text = got->explanation};
+  return ToText(*got, tells && SendReport(wish.collector, report, kReportTime));
 }
 
 }  // namespace
 
-base::Result<NodePlan> MakeNodePlan(const env::Environment& user, const Wish& wish,
+base::Result<MadePlan> MakeNodePlan(const env::Environment& user, const Wish& wish,
                                     std::chrono::milliseconds deadline) {
+  if (!wish.collector.empty()) deadline += kReportTime;
   NCCL_TUNE_ASSIGN_OR_RETURN(text, RunInChild([&] { return DetectAsText(user, wish); }, deadline));
-  std::string_view rest = text;
-  const std::string_view flags = TakeLine(&rest);
-  if (flags.size() != 4 || flags.front() != kGood) {
-    return base::Error{.code = base::Code::kUnreadable, .what = text.empty() ? "empty answer" : text.substr(1)};
-  }
-  NodePlan out;
-  out.mode = {.set = flags[1] == '1', .explain = flags[2] == '1', .mpi = flags[3] == '1', .profile = {}};
-  out.json = TakeLine(&rest);
-  out.warning = TakeLine(&rest);
-  out.explanation = rest;
-  if (!out.mode.Active()) return out;
-  NCCL_TUNE_ASSIGN_OR_RETURN(summary, env::ParsePlan(out.json));
+  const auto json = base::ParseJson(text);
+  if (!json.ok()) return base::Error{.code = base::Code::kUnreadable, .what = "no answer that makes sense"};
+  if (const auto error = base::GetString(*json, "error"))
+    return base::Error{.code = base::Code::kUnreadable, .what = *error};
+  MadePlan out;
+  out.plan.node = base::GetString(*json, "node").value_or("");
+  out.plan.mode.set = base::GetBool(*json, "set").value_or(false);
+  out.plan.mode.explain = base::GetBool(*json, "explain").value_or(false);
+  out.plan.json = base::GetString(*json, "plan").value_or("");
+  out.plan.explanation = base::GetString(*json, "explanation").value_or("");
+  out.plan.fault = base::GetString(*json, "fault").value_or("");
+  out.is_reported = base::GetBool(*json, "reported").value_or(false);
+  out.plan.warnings = LinesOf(*json, "warnings");
+  out.plan.site_warnings = LinesOf(*json, "site_warnings");
+  if (!out.plan.mode.Active()) return out;
+  NCCL_TUNE_ASSIGN_OR_RETURN(summary, env::ParsePlan(out.plan.json));
   out.summary = std::move(summary);
   return out;
 }

@@ -5,32 +5,22 @@
 #define NCCL_TUNE_SPANK_NODE_PLAN_H_
 
 #include <chrono>
-#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "core/env/plan.h"
-#include "spank/mode.h"
+#include "spank/detect.h"
 
 namespace nccl_tune::spank {
 
-struct Wish {
-  std::optional<Mode> mode;  // the job's own; absent: it says nothing
-  Mode fallback;             // for such a job, where the site's policy says nothing either
-  std::string policy;        // the site's policy, an absolute path
-  std::string slurm_conf{};  // path of slurm.conf as Slurm's own processes have it, not the job; empty: the usual ones
-};
-
-struct NodePlan {
-  Mode mode;                 // what holds. Inactive: the site's policy turns the tool off, and there is no plan
-  std::string json;          // for NCCL_TUNE_PLAN
-  env::PlanSummary summary;  // the same, parsed
-  std::string warning;       // a line for the log: a policy that is ignored; empty: none
-  std::string explanation;   // text for the user; empty unless asked for
+struct MadePlan {
+  NodePlan plan;
+  env::PlanSummary summary;  // of plan.json; empty where the plan is inactive
+  bool is_reported = false;  // srun has the explanation and prints it
 };
 
 // `user`: the job's environment. The policy and the facts are those of the live machine, read as the effective user.
-base::Result<NodePlan> MakeNodePlan(const env::Environment& user, const Wish& wish, std::chrono::milliseconds deadline);
+base::Result<MadePlan> MakeNodePlan(const env::Environment& user, const Wish& wish, std::chrono::milliseconds deadline);
 
 // Where a site's policy is, if nothing else is said.
 std::string UsualPolicy();

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C edge to Slurm: every callback is one line through one guard. Decides nothing; nothing here can fail a job or
-// drain a node: on a node every callback returns success.
+// The C edge to Slurm: every callback is one line through one guard. Decides nothing; nothing here can drain a node,
+// and nothing but mode strict fails a job: on a node every callback returns success.
 //
-// Where each callback runs (Slurm 22.05 to 26.05): init in srun, sbatch, salloc, slurmd and slurmstepd; user_init in
-// slurmstepd with the user's effective id, before the tasks are forked; task_init in each task, after the fork.
+// Where each callback runs (Slurm 22.05 to 26.05): init in srun, sbatch, salloc, slurmd and slurmstepd; local_user_init
+// in srun before the launch; user_init in slurmstepd with the user's effective id, before the tasks are forked;
+// task_init in each task, after the fork.
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
-#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <optional>
@@ -15,26 +19,30 @@
 #include <utility>
 
 #include "base/environment.h"
-#include "base/parse_number.h"
 #include "base/result.h"
 #include "core/env/plan.h"
 #include "hw/local_address.h"
+#include "spank/arguments.h"
 #include "spank/mode.h"
 #include "spank/node_plan.h"
+#include "spank/report_collector.h"
+#include "spank/report_groups.h"
+#include "spank/report_protocol.h"
 #include "spank/slurm.h"
 
 namespace nccl_tune::spank {
 namespace {
 
+constexpr int kStrictStatus = 78;  // EX_CONFIG: what a task ends with in mode strict
+
 // The one object of state. Made in init, filled in user_init, only read in task_init (a fork copies it).
 struct Context {
-  std::optional<Mode> option;          // --nccl-tune, when given
-  Mode site_default;                   // default= in plugstack.conf; off as shipped
-  bool default_by_policy = false;      // default=policy: the site's policy says what silent jobs get
-  std::string policy = UsualPolicy();  // policy= in plugstack.conf
-  std::chrono::milliseconds deadline{500};
-  std::optional<NodePlan> plan;
-  base::Environment outer;  // what a plan of an outer step had set
+  std::optional<Mode> option;  // --nccl-tune, when given
+  Arguments arguments{.site_default = {}, .policy = UsualPolicy()};
+  std::optional<MadePlan> plan;
+  std::string fault;           // strict: why no task of this node shall run; empty: nothing
+  base::Environment outer;     // what a plan of an outer step had set
+  bool has_collector = false;  // its variable is in the job's environment
 };
 
 Context& TheContext() {
@@ -69,71 +77,28 @@ int TakeOption(const char* text, bool remote) {
     return 0;
   }
   slurm_error("nccl-tune: %s", mode.error().ToString().c_str());
-  return remote ? 0 : -1;
+  if (!remote) return -1;
+  TheContext().option = Mode{};
+  return 0;
 }
 
-extern "C" int OnOption(int, const char* text, int remote) {
+int OnOption(int, const char* text, int remote) {
   return Guard("option", [&] { return TakeOption(text, remote != 0); });
-}
-
-base::Status TakeArgument(std::string_view argument) {
-  const auto equals = argument.find('=');
-  const std::string_view name = argument.substr(0, equals);
-  const std::string_view value = equals == std::string_view::npos ? "" : argument.substr(equals + 1);
-  if (name == "default") {
-    // No value means auto on a command line; a site's default is never guessed.
-    if (value.empty()) {
-      return base::Error{.code = base::Code::kInvalidInput,
-                         .what = "default without a mode",
-                         .seen = std::string(argument),
-                         .expected = "default=off, auto, explain, dry-run, mpi or policy"};
-    }
-    if (value == "policy") {
-      TheContext().default_by_policy = true;
-      return base::Ok();
-    }
-    NCCL_TUNE_ASSIGN_OR_RETURN(mode, ParseMode(value));
-    TheContext().site_default = mode;
-  } else if (name == "timeout_ms") {
-    constexpr int kLongest = 10000;
-    const auto number = base::ParseInt(value);
-    if (!number.ok() || *number < 1 || *number > kLongest) {
-      return base::Error{.code = base::Code::kInvalidInput,
-                         .what = "bad timeout_ms",
-                         .seen = std::string(value),
-                         .expected = "1 to 10000"};
-    }
-    TheContext().deadline = std::chrono::milliseconds(*number);
-  } else if (name == "policy") {
-    if (!value.starts_with('/') || value.ends_with('/')) {
-      return base::Error{.code = base::Code::kInvalidInput,
-                         .what = "bad policy",
-                         .seen = std::string(value),
-                         .expected = "an absolute path of a file"};
-    }
-    TheContext().policy = value;
-  } else {
-    return base::Error{.code = base::Code::kInvalidInput,
-                       .what = "unknown argument",
-                       .seen = std::string(argument),
-                       .expected = "default=MODE, policy=FILE or timeout_ms=NUMBER"};
-  }
-  return base::Ok();
 }
 
 int Init(spank_t spank, int argc, char** argv) {
   // Slurm keeps pointers into this for as long as the plugin is loaded.
   static std::array<char, 10> name = {"nccl-tune"};
-  static std::array<char, 10> info = {"[MODE...]"};
-  static std::array<char, 160> usage = {
-      "nccl-tune: set NCCL's network variables on each node by its own hardware; MODE: auto (default), off, explain, "
-      "dry-run, mpi, profile=NAME"};
+  static std::array<char, 10> info = {"[ITEM...]"};
+  static std::array<char, 224> usage = {
+      "nccl-tune: set NCCL's network variables on each node by its own hardware; ITEM: auto (default), off, explain, "
+      "dry-run, strict, mpi, profile=NAME, set=NAME:VALUE, unset=NAME"};
   static spank_option option = {name.data(), info.data(), usage.data(), 2, 0, OnOption};
   if (spank_option_register(spank, &option) != ESPANK_SUCCESS)
     slurm_error("nccl-tune: --nccl-tune could not be registered");
   if (InDaemon(spank)) return 0;
   for (int i = 0; i < argc; ++i) {
-    const auto taken = TakeArgument(argv[i]);
+    const auto taken = TakeArgument(argv[i], &TheContext().arguments);
     if (!taken.ok()) slurm_error("nccl-tune: plugstack.conf: %s; ignoring it", taken.error().ToString().c_str());
   }
   return 0;
@@ -153,18 +118,36 @@ std::optional<Mode> ModeOfJob(const base::Environment& user) {
   if (wish == user.end() || wish->second.empty()) return std::nullopt;
   const auto mode = ParseMode(wish->second);
   if (mode.ok()) return *mode;
-  slurm_spank_log("nccl-tune: %s: NCCL_TUNE=\"%s\" is no mode; leaving this step untuned",
-                  base::Printable(hw::OwnHostName()).c_str(), base::Printable(wish->second).c_str());
+  slurm_spank_log("nccl-tune: %s: NCCL_TUNE: %s; leaving this step untuned", base::Printable(hw::OwnHostName()).c_str(),
+                  mode.error().ToString().c_str());
   return Mode{};
 }
 
-void ShowExplanation(const NodePlan& plan, bool sets) {
-  if (!sets) slurm_spank_log("nccl-tune: %s: dry run, nothing is set", base::Printable(plan.summary.node).c_str());
-  std::string_view rest = plan.explanation;
-  while (!rest.empty()) {
-    const auto end = rest.find('\n');
-    slurm_spank_log("%s", std::string(rest.substr(0, end)).c_str());
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+// In srun. Nodes that explain themselves do it in one place, where those with one plan share one table.
+int LocalUserInit(spank_t spank) {
+  const std::string variable(kCollectorVariable);
+  if (getenv(variable.c_str()) != nullptr) unsetenv(variable.c_str());  // of an outer srun
+  auto user = JobEnvironment(spank);  // with what --export adds
+  if (user.empty()) user = base::CopyEnvironment(environ);
+  const auto wish = base::Lookup(user, "NCCL_TUNE");
+  std::optional<Mode> mode = TheContext().option;
+  if (!mode && wish && ParseMode(*wish).ok()) mode = *ParseMode(*wish);
+  if (!mode.value_or(TheContext().arguments.site_default).explain) return 0;
+  std::uint32_t nodes = 0;
+  if (spank_get_item(spank, S_JOB_NNODES, &nodes) != ESPANK_SUCCESS || nodes < 2) return 0;
+  const auto place = StartCollector(static_cast<int>(nodes));
+  if (place.ok())
+    setenv(variable.c_str(), place->c_str(), 1);
+  else  // each node prints its own
+    slurm_debug("nccl-tune: %s", place.error().ToString().c_str());
+  return 0;
+}
+
+void LogLines(std::string_view text) {
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    slurm_spank_log("%s", std::string(text.substr(0, end)).c_str());
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
 
@@ -179,37 +162,68 @@ base::Environment OuterValues(const base::Environment& user) {
   return set;
 }
 
+// The step goes on without a plan; in mode strict it does not.
+void TellFailure(const base::Error& error, const Wish& wish) {
+  const std::string what = error.ToString();
+  const std::string node = base::Printable(hw::OwnHostName());
+  if (wish.mode.value_or(wish.fallback).strict) {
+    TheContext().fault = what;
+  } else if (wish.mode.value_or(wish.fallback).Active()) {
+    slurm_spank_log("nccl-tune: %s: %s; this node goes on with NCCL's own defaults", node.c_str(), what.c_str());
+  } else {  // a job that says nothing hears nothing
+    slurm_info("nccl-tune: %s: %s; nothing is set", node.c_str(), what.c_str());
+  }
+}
+
+// For the user once a step, for administrators in each node's log.
+void TellPlan(spank_t spank, const MadePlan& made) {
+  const NodePlan& plan = made.plan;
+  const std::string node = base::Printable(plan.node);
+  for (const auto& line : plan.site_warnings) slurm_info("nccl-tune: %s: %s", node.c_str(), line.c_str());
+  if (!plan.mode.Active()) return;
+  std::uint32_t index = 0;
+  const bool first = spank_get_item(spank, S_JOB_NODEID, &index) == ESPANK_SUCCESS && index == 0;
+  const bool shown = plan.mode.explain || !plan.fault.empty();  // where they stand as well
+  for (const auto& line : plan.warnings) {
+    if (first && !shown)
+      slurm_spank_log("nccl-tune: %s: %s", node.c_str(), line.c_str());
+    else
+      slurm_info("nccl-tune: %s: %s", node.c_str(), line.c_str());
+  }
+  if (!made.is_reported && !plan.explanation.empty())
+    LogLines(GroupReports({{.node = plan.node, .key = "", .text = plan.explanation}}));
+  std::string values;
+  for (const auto& [name, value] : made.summary.set) values += " " + name + "=" + value;
+  slurm_info("nccl-tune: %s: %s%s", node.c_str(), plan.mode.set ? "set" : "would set",
+             values.empty() ? " nothing" : base::Printable(values).c_str());
+  slurm_debug("nccl-tune: %s: %s", node.c_str(), plan.json.c_str());
+}
+
 int UserInit(spank_t spank) {
   Context& context = TheContext();
   const auto user = JobEnvironment(spank);
+  context.has_collector = user.contains(kCollectorVariable);
   const char* slurm_conf = getenv("SLURM_CONF");  // of slurmstepd: the job's own would let it choose its features
   const Wish wish{.mode = ModeOfJob(user),
-                  .fallback = context.site_default,
-                  .policy = context.policy,
-                  .slurm_conf = slurm_conf == nullptr ? "" : slurm_conf};
+                  .fallback = context.arguments.site_default,
+                  .policy = context.arguments.policy,
+                  .slurm_conf = slurm_conf == nullptr ? "" : slurm_conf,
+                  .collector = base::Lookup(user, kCollectorVariable).value_or("")};
   // A step inside a tuned one starts from what the user has set: also when it says off, and when detection fails.
   if (context.option || wish.mode.value_or(wish.fallback).set) context.outer = OuterValues(user);
   // Without a wish only a site's policy can make this step one of ours, and only where the site has said so.
   const bool asked = wish.mode ? wish.mode->Active() : wish.fallback.Active();
-  if (!asked && (wish.mode || !context.default_by_policy)) return 0;
-  auto plan = MakeNodePlan(user, wish, context.deadline);
-  if (!plan.ok()) {
-    const std::string what = base::Printable(hw::OwnHostName()) + ": " + plan.error().ToString();
-    if (asked)
-      slurm_spank_log("nccl-tune: %s; this node goes on with NCCL's own defaults", what.c_str());
-    else  // a job that says nothing hears nothing
-      slurm_info("nccl-tune: %s; nothing is set", what.c_str());
+  if (!asked && (wish.mode || !context.arguments.default_by_policy)) return 0;
+  auto made = MakeNodePlan(user, wish, context.arguments.deadline);
+  if (!made.ok()) {
+    TellFailure(made.error(), wish);
     return 0;
   }
-  const Mode mode = plan->mode;
-  if (!plan->warning.empty()) slurm_info("nccl-tune: %s", plan->warning.c_str());
-  if (!mode.Active()) return 0;
-  if (mode.explain) ShowExplanation(*plan, mode.set);
-  slurm_info("nccl-tune: %s: %s", mode.set ? "set" : "dry run", plan->json.c_str());
-  if (mode.set) {
-    if (context.outer.empty()) context.outer = OuterValues(user);
-    context.plan = *std::move(plan);
-  }
+  TellPlan(spank, *made);
+  context.fault = made->plan.fault;
+  if (!made->plan.mode.set) return 0;
+  if (context.outer.empty()) context.outer = OuterValues(user);
+  context.plan = *std::move(made);
   return 0;
 }
 
@@ -221,34 +235,55 @@ std::optional<std::string> TaskVariable(spank_t spank, const std::string& name) 
   return value;
 }
 
+void UnsetVariable(spank_t spank, const std::string& name) {
+  const auto done = spank_unsetenv(spank, name.c_str());
+  if (done != ESPANK_SUCCESS) slurm_error("nccl-tune: could not unset %s", name.c_str());
+}
+
+void SetVariable(spank_t spank, const std::string& name, const std::string& value) {
+  if (spank_setenv(spank, name.c_str(), value.c_str(), 1) != ESPANK_SUCCESS)
+    slurm_error("nccl-tune: could not set %s", name.c_str());
+}
+
 // Takes away what an outer step of ours had set and nobody has changed since.
 void DropOuterValues(spank_t spank, const base::Environment& outer) {
   if (outer.empty()) return;
   for (const auto& [name, value] : outer) {
-    if (TaskVariable(spank, name) == value && spank_unsetenv(spank, name.c_str()) != ESPANK_SUCCESS) {
-      slurm_error("nccl-tune: could not unset %s", name.c_str());
-    }
+    if (TaskVariable(spank, name) == value) UnsetVariable(spank, name);
   }
-  if (spank_unsetenv(spank, env::kPlanVariable.data()) != ESPANK_SUCCESS) {
-    slurm_error("nccl-tune: could not unset %s", env::kPlanVariable.data());
-  }
+  UnsetVariable(spank, std::string(env::kPlanVariable));
 }
 
-void SetVariable(spank_t spank, const char* name, const std::string& value) {
-  if (spank_setenv(spank, name, value.c_str(), 1) != ESPANK_SUCCESS) slurm_error("nccl-tune: could not set %s", name);
+// Of all ways to end a step that Slurm has, the one that neither drains the node nor requeues the job.
+[[noreturn]] void EndTask(spank_t spank, const std::string& fault) {
+  int task = 0;
+  if (spank_get_item(spank, S_TASK_ID, &task) == ESPANK_SUCCESS && task == 0) {
+    slurm_spank_log("nccl-tune: %s: strict: %s", base::Printable(hw::OwnHostName()).c_str(), fault.c_str());
+    slurm_spank_log("nccl-tune: %s: strict: its tasks end with status %d; those of other nodes only with srun -K",
+                    base::Printable(hw::OwnHostName()).c_str(), kStrictStatus);
+  }
+  _exit(kStrictStatus);
 }
 
 // Memory only: this runs after a container plugin may have changed the file system under it.
 int TaskInit(spank_t spank) {
   const Context& context = TheContext();
+  if (!context.fault.empty()) EndTask(spank, context.fault);
+  if (context.has_collector) UnsetVariable(spank, std::string(kCollectorVariable));
   DropOuterValues(spank, context.outer);
   if (!context.plan) return 0;
+  const env::PlanSummary& plan = context.plan->summary;
+  for (const auto& name : plan.removed) {
+    if (TaskVariable(spank, name)) UnsetVariable(spank, name);
+  }
+  for (const auto& name : plan.forced) {
+    const auto value = plan.set.find(name);
+    if (value != plan.set.end()) SetVariable(spank, name, value->second);
+  }
   // What is there by now was set since user_init, by a container image say: not ours, and what goes with it neither.
   const auto now = [&](const std::string& name) { return TaskVariable(spank, name); };
-  for (const auto& [name, value] : env::StillRight(context.plan->summary.set, now)) {
-    SetVariable(spank, name.c_str(), value);
-  }
-  SetVariable(spank, env::kPlanVariable.data(), context.plan->json);
+  for (const auto& [name, value] : env::StillRight(plan.set, now)) SetVariable(spank, name, value);
+  SetVariable(spank, std::string(env::kPlanVariable), context.plan->plan.json);
   return 0;
 }
 
@@ -259,6 +294,10 @@ extern "C" {
 
 int slurm_spank_init(spank_t spank, int argc, char** argv) {
   return nccl_tune::spank::Guard("init", [&] { return nccl_tune::spank::Init(spank, argc, argv); });
+}
+
+int slurm_spank_local_user_init(spank_t spank, int, char**) {
+  return nccl_tune::spank::Guard("local_user_init", [&] { return nccl_tune::spank::LocalUserInit(spank); });
 }
 
 int slurm_spank_user_init(spank_t spank, int, char**) {

@@ -26,6 +26,7 @@ using base::Environment;
 struct Finding {
   std::string what;
   std::string hint{};
+  bool is_harmless = false;
 };
 using Findings = std::vector<Finding>;
 
@@ -154,7 +155,10 @@ Findings JudgeGids(const Scene& scene, const std::string& name) {
     out.push_back({"GID " + std::to_string(*choice.index) + " of " + PortName(hca, port) + " " + why,
                    "Unset " + name + ": nccl-tune finds the right entry of each node."});
   });
-  if (infiniband && !ethernet) out.push_back({"InfiniBand ports need no such choice, and newer NCCL ignores it there"});
+  if (infiniband && !ethernet) {
+    out.push_back(
+        {.what = "InfiniBand ports need no such choice, and newer NCCL ignores it there", .is_harmless = true});
+  }
   return out;
 }
 
@@ -206,7 +210,8 @@ Findings JudgeNet(const Scene& scene, std::string_view value) {
   const bool device =
       std::any_of(scene.node.hcas.begin(), scene.node.hcas.end(), [&](const auto& hca) { return hca.name == value; });
   if (device) return {{fails, "That is a device, which NCCL_IB_HCA takes."}};
-  if (scene.node.FindNetdev(std::string(value)) != nullptr) return {{fails, "That is an interface, which NCCL_SOCKET_IFNAME takes."}};
+  if (scene.node.FindNetdev(std::string(value)) != nullptr)
+    return {{fails, "That is an interface, which NCCL_SOCKET_IFNAME takes."}};
   return {};
 }
 
@@ -283,7 +288,9 @@ Findings JudgeName(const Scene& scene, const std::string& name) {
   const std::size_t shorter = std::min(nearest.size(), name.size());
   if (nearest.empty() || scene.all.contains(nearest) || std::max(nearest.size(), name.size()) - shorter > kFar)
     return {};
-  return {{"not a variable that we know", "Did you mean " + std::string(nearest) + "?"}};
+  return {{.what = "not a variable that we know",
+           .hint = "Did you mean " + std::string(nearest) + "?",
+           .is_harmless = true}};
 }
 
 Findings Judge(const Scene& scene, const std::string& name, const std::string& value) {
@@ -295,7 +302,7 @@ Findings Judge(const Scene& scene, const std::string& name, const std::string& v
     return {{text.error().what + (expected.empty() ? "" : ", expected " + expected), text.error().hint}};
   }
   const bool unknown = variable->since.major != 0 && scene.version < variable->since;
-  if (unknown) return {{"NCCL " + scene.version.ToString() + " does not read it yet"}};
+  if (unknown) return {{.what = "NCCL " + scene.version.ToString() + " does not read it yet", .is_harmless = true}};
   return JudgeOnNode(scene, name, value);
 }
 
@@ -307,8 +314,11 @@ std::vector<Contradiction> FindContradictions(const facts::Node& node, const Env
   std::vector<Contradiction> out;
   for (const auto& [name, value] : theirs) {
     for (auto& finding : Judge(scene, name, value)) {
-      out.push_back(
-          {.variable = name, .value = value, .what = std::move(finding.what), .hint = std::move(finding.hint)});
+      out.push_back({.variable = name,
+                     .value = value,
+                     .what = std::move(finding.what),
+                     .hint = std::move(finding.hint),
+                     .is_harmless = finding.is_harmless});
     }
   }
   return out;

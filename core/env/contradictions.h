@@ -19,6 +19,8 @@ struct Contradiction {
   std::string value;
   std::string what;  // one clause, with what happens
   std::string hint;  // a sentence, what to do instead; may be empty
+  // It does not do what its writer thinks, and nothing goes wrong for that: no reason to warn.
+  bool is_harmless = false;
 };
 
 // Judges the variables of `theirs` only. `all` is what a task of this node would see in the end, ours among it: the

@@ -36,42 +36,32 @@ SourcedEnvironment WithoutOurs(SourcedEnvironment user) {
   return user;
 }
 
-// "you have set NAME", or which file has.
-std::string WhoSet(const SourcedEnvironment& user, const std::string& name) {
-  const auto& setting = user.find(name)->second;
-  return setting.FromEnvironment() ? "you have set " + name : setting.Origin() + " sets " + name;
+// How a value that the user asks for by an option is shown.
+constexpr std::string_view kByOption = "--nccl-tune";
+
+// The environment without what the user's option says otherwise. A file's setting cannot be taken away, only
+// overridden.
+SourcedEnvironment WithoutOption(SourcedEnvironment user, const policy::Preferences& preferences) {
+  for (const auto& [name, value] : preferences.asked) user.erase(name);
+  for (const auto& name : preferences.left_out) {
+    const auto found = user.find(name);
+    if (found != user.end() && found->second.FromEnvironment()) user.erase(found);
+  }
+  return user;
 }
 
-// The user does without the verbs transport; empty: does not.
-std::string TransportOff(const SourcedEnvironment& user) {
-  const auto disable = Value(user, "NCCL_IB_DISABLE");
-  if (disable && nccl::ReadNcclInteger(*disable).value.value_or(0) != 0)
-    return WhoSet(user, "NCCL_IB_DISABLE") + "=" + *disable;
-  const auto net = Value(user, "NCCL_NET");
-  if (net && base::EqualsIgnoringCase(*net, "Socket")) return WhoSet(user, "NCCL_NET") + "=" + *net;
-  return "";
-}
-
-// NCCL finds the named interface with an address of this family or fails.
-std::string FamilyMissing(const policy::Situation& situation, const SourcedEnvironment& user) {
-  const auto family = Value(user, "NCCL_SOCKET_FAMILY");
-  if (!family || (*family != "AF_INET" && *family != "AF_INET6") || situation.bootstrap.netdev == nullptr) return "";
-  const auto& addresses = situation.bootstrap.netdev->addresses;
-  const bool has = std::any_of(addresses.begin(), addresses.end(),
-                               [&](const auto& a) { return a.prefix.address.IsV4() == (*family == "AF_INET"); });
-  if (has) return "";
-  return WhoSet(user, "NCCL_SOCKET_FAMILY") + "=" + *family + ", and " + situation.bootstrap.netdev->name +
-         " has no such address";
-}
-
-// What the site's policy fixes on this node: its own variables, and its traffic class for the links that have one.
-policy::Variables SiteValues(const policy::Situation& situation) {
+// What is fixed on this node whatever was detected: the site's own variables, its traffic class for the links that have
+// one, and over them what the user's option asks for.
+policy::Variables FixedValues(const policy::Situation& situation) {
   const auto& site = situation.preferences.site;
   policy::Variables out = site.set;
+  for (const auto& [name, value] : situation.preferences.asked)
+    out[name] = {.value = value, .origin = {.key = std::string(kByOption), .line = 0}};
+  for (const auto& name : situation.preferences.left_out) out.erase(name);
   const auto& ports = situation.selection.ports;
   if (ports.empty()) return out;
   const auto add = [&](const char* name, const std::optional<policy::Stated<int>>& number) {
-    if (number && policy::MaySet(site, name))
+    if (number && policy::MaySet(site, name) && !situation.preferences.left_out.contains(name))
       out.try_emplace(name, policy::Stated<std::string>{std::to_string(number->value), number->origin});
   };
   add("NCCL_IB_SL", site.sl);
@@ -85,7 +75,7 @@ policy::Variables SiteValues(const policy::Situation& situation) {
 class Settler {
  public:
   Settler(const policy::Situation& situation, const SourcedEnvironment& user)
-      : situation_(situation), user_(user), site_(SiteValues(situation)) {}
+      : situation_(situation), user_(user), site_(FixedValues(situation)) {}
 
   std::vector<Setting> Run() {
     for (const auto& rule : policy::Rules()) settings_.push_back(Settle(rule));
@@ -102,36 +92,73 @@ class Settler {
     return found == settings_.end() ? nullptr : &*found;
   }
 
+  // What a variable has whatever the rules say, and who gave it.
+  struct Given {
+    std::string value;
+    std::string who;  // "you have set NAME"
+  };
+
+  std::optional<Given> FindGiven(const std::string& name) const {
+    if (const auto user = user_.find(name); user != user_.end()) {
+      const auto& setting = user->second;
+      return Given{.value = setting.value,
+                   .who = setting.FromEnvironment() ? "you have set " + name : setting.Origin() + " sets " + name};
+    }
+    const auto fixed = site_.find(name);
+    if (fixed == site_.end()) return std::nullopt;
+    const auto& origin = fixed->second.origin;
+    return Given{.value = fixed->second.value,
+                 .who = (origin.line == 0 ? "" : "the ") + origin.ToString() + " sets " + name};
+  }
+
+  // The job does without the verbs transport; empty: does not.
+  std::string TransportOff() const {
+    const auto disable = FindGiven("NCCL_IB_DISABLE");
+    if (disable && nccl::ReadNcclInteger(disable->value).value.value_or(0) != 0)
+      return disable->who + "=" + disable->value;
+    const auto net = FindGiven("NCCL_NET");
+    return net && base::EqualsIgnoringCase(net->value, "Socket") ? net->who + "=" + net->value : "";
+  }
+
+  // NCCL finds the named interface with an address of this family or fails.
+  std::string FamilyMissing() const {
+    const auto family = FindGiven("NCCL_SOCKET_FAMILY");
+    const facts::Netdev* netdev = situation_.bootstrap.netdev;
+    if (!family || (family->value != "AF_INET" && family->value != "AF_INET6") || netdev == nullptr) return "";
+    const bool has = std::any_of(netdev->addresses.begin(), netdev->addresses.end(), [&](const auto& a) {
+      return a.prefix.address.IsV4() == (family->value == "AF_INET");
+    });
+    return has ? "" : family->who + "=" + family->value + ", and " + netdev->name + " has no such address";
+  }
+
   // Why the variable cannot go with `name`, which it was computed for; empty: it can. Some rules follow one that stands
   // after them (whether there are ports at all): then only the user's value counts.
   std::string Parted(const std::string& name) const {
     const Setting* followed = Find(name);
     if (followed != nullptr && followed->action == Action::kYielded)
       return name + " is left unset, and this goes with it";
-    if (const auto site = site_.find(name); site != site_.end() && !user_.contains(name))
-      return "the " + site->second.origin.ToString() + " sets " + name + ", and this was computed for another value";
-    const auto theirs = Value(user_, name);
-    if (!theirs || (followed != nullptr && followed->decision.value == theirs)) return "";
-    return WhoSet(user_, name) + ", and this was computed for another value";
+    const auto given = FindGiven(name);
+    if (!given) return "";
+    const bool users = followed != nullptr && followed->action == Action::kKeep;
+    if (users && followed->decision.value == given->value) return "";
+    return given->who + ", and this was computed for another value";
   }
 
   std::string OppositeOf(const policy::Rule& rule) const {
     for (const auto& name : policy::SplitNames(rule.opposites)) {
-      if (user_.contains(name)) return WhoSet(user_, name) + ", which settles the same";
-      const auto site = site_.find(name);
-      if (site != site_.end())
-        return "the " + site->second.origin.ToString() + " sets " + name + ", which settles the same";
+      if (const auto given = FindGiven(name)) return given->who + ", which settles the same";
     }
     return "";
   }
 
   std::string RuledOutBy(const policy::Rule& rule) const {
+    if (situation_.preferences.left_out.contains(std::string(rule.variable))) return "you ask for it to be left unset";
     if (!policy::MaySet(situation_.preferences.site, rule.variable)) return "the site's policy does not let it be set";
     if (auto opposite = OppositeOf(rule); !opposite.empty()) return opposite;
     if (rule.variable.starts_with("NCCL_IB_")) {
-      if (auto off = TransportOff(user_); !off.empty()) return off;
+      if (auto off = TransportOff(); !off.empty()) return off;
     }
-    if (rule.variable == "NCCL_SOCKET_IFNAME") return FamilyMissing(situation_, user_);
+    if (rule.variable == "NCCL_SOCKET_IFNAME") return FamilyMissing();
     for (const auto& name : policy::SplitNames(rule.follows)) {
       if (auto parted = Parted(name); !parted.empty()) return parted;
     }
@@ -152,7 +179,7 @@ class Settler {
     Setting out;
     out.decision.variable = name;
     out.decision.value = stated.value;
-    out.decision.reason = "the site's policy sets it";
+    out.decision.reason = stated.origin.line == 0 ? "you ask for it" : "the site's policy sets it";
     const auto* variable = nccl::Lookup(name);
     if (variable != nullptr) out.since = variable->since;
     if (Keep(&out)) return out;
@@ -202,7 +229,10 @@ PlanPort ToPlanPort(const policy::PortRef& ref) {
 Plan MakePlan(const std::string& node, const policy::Situation& situation, const SourcedEnvironment& user) {
   Plan plan;
   plan.node = node;
-  const SourcedEnvironment theirs = WithoutOurs(user);
+  const auto& preferences = situation.preferences;
+  const SourcedEnvironment theirs = WithoutOption(WithoutOurs(user), preferences);
+  for (const auto& [name, value] : preferences.asked) plan.forced.insert(name);
+  plan.removed = preferences.left_out;
   plan.user = nccl::ValuesOf(theirs);
   plan.settings = Settler(situation, theirs).Run();
   for (const auto& ref : situation.selection.ports) plan.ports.push_back(ToPlanPort(ref));

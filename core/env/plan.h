@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,9 @@ struct Plan {
   std::optional<std::string> interface;  // bootstrap
   std::optional<std::string> address;    // its first routable address
   Environment user;  // what the user and NCCL's files have set, without what an outer step of ours did
+  // What the user asked for by an option: these of what is set go over what is there, and these are taken away.
+  std::set<std::string> forced;
+  std::set<std::string> removed;
 };
 
 // `user`: what NCCL would see without us, from the environment and from its files (core/nccl/conf_file.h).
@@ -93,6 +97,8 @@ base::Result<std::string> PlanToJson(const Plan& plan);
 struct PlanSummary {
   std::string node;
   Environment set;
+  std::set<std::string> forced;   // of `set`: over what is there
+  std::set<std::string> removed;  // taken away
   Environment kept;
   std::vector<PlanPort> ports;
   std::optional<std::string> interface;

@@ -46,6 +46,8 @@ Json ToJson(const Plan& plan) {
     if (setting.action == Action::kSet) why[name] = setting.decision.reason;
   }
   if (!kept.empty()) out["kept"] = std::move(kept);
+  if (!plan.forced.empty()) out["forced"] = plan.forced;
+  if (!plan.removed.empty()) out["removed"] = plan.removed;
   out["ports"] = PortsToJson(plan.ports);
   if (plan.interface) out["if"] = *plan.interface;
   if (plan.address) out["addr"] = *plan.address;
@@ -89,6 +91,20 @@ Result<Environment> ReadStrings(const Json& json, std::string_view key) {
   return out;
 }
 
+Result<std::set<std::string>> ReadNames(const Json& json, std::string_view key) {
+  std::set<std::string> out;
+  const Json& member = base::GetMember(json, key);
+  if (member.is_null()) return out;
+  if (!member.is_array())
+    return Error{.code = Code::kInvalidInput, .what = "member \"" + std::string(key) + "\" is no array"};
+  for (const Json& name : member) {
+    if (!name.is_string())
+      return Error{.code = Code::kInvalidInput, .what = "a name in \"" + std::string(key) + "\" is no text"};
+    out.insert(*name.get_ptr<const Json::string_t*>());
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<std::string> PlanToJson(const Plan& plan) {
@@ -125,7 +141,13 @@ Result<PlanSummary> ParsePlan(std::string_view text) {
   if (!set.ok()) return fail(set.error().what);
   auto kept = ReadStrings(*json, "kept");
   if (!kept.ok()) return fail(kept.error().what);
+  auto forced = ReadNames(*json, "forced");
+  if (!forced.ok()) return fail(forced.error().what);
+  auto removed = ReadNames(*json, "removed");
+  if (!removed.ok()) return fail(removed.error().what);
   out.set = std::move(set).value();
+  out.forced = std::move(forced).value();
+  out.removed = std::move(removed).value();
   out.kept = std::move(kept).value();
   const Json& ports = base::GetMember(*json, "ports");
   if (!ports.is_null() && !ports.is_array()) return fail("member \"ports\" is no array");

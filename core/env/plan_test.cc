@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/policy/test_nodes.h"
 
@@ -227,6 +230,85 @@ TEST(MakePlanTest, TheSitesPolicy) {
 }
 
 // NCCL_TUNE_PLAN stands in the environment, where anyone may write.
+// What the user's option asks for: `asked` as NAME=VALUE, `left_out` as names.
+Plan PlanAsked(const Environment& asked, const std::set<std::string>& left_out, const Environment& user,
+               policy::SitePolicy site = {}) {
+  const auto node = MakeServer();
+  policy::Preferences preferences{.site = std::move(site)};
+  for (const auto& [name, value] : asked) preferences.asked[name] = value;
+  preferences.left_out = left_out;
+  return MakePlan("", policy::Assess(node, preferences), nccl::MergeSettings(user, {}));
+}
+
+TEST(MakePlanTest, TheUsersOptionStandsOverTheEnvironmentAndTheSite) {
+  policy::SitePolicy site;
+  site.set["NCCL_IB_TC"] = {.value = "8", .origin = {.key = "set.NCCL_IB_TC", .line = 2}};
+  site.set["NCCL_ALGO"] = {.value = "Tree", .origin = {.key = "set.NCCL_ALGO", .line = 3}};
+  const auto plan = PlanAsked({{"NCCL_IB_TC", "106"}}, {"NCCL_ALGO", "NCCL_PROTO"},
+                              {{"NCCL_IB_TC", "1"}, {"NCCL_ALGO", "Ring"}, {"NCCL_DEBUG", "INFO"}}, site);
+  EXPECT_EQ(ValuesOf(plan).at("NCCL_IB_TC"), "106");
+  EXPECT_FALSE(ValuesOf(plan).contains("NCCL_ALGO"));
+  EXPECT_FALSE(plan.user.contains("NCCL_ALGO"));
+  EXPECT_TRUE(plan.user.contains("NCCL_DEBUG"));
+  EXPECT_EQ(plan.forced, std::set<std::string>{"NCCL_IB_TC"});
+  EXPECT_EQ(plan.removed, (std::set<std::string>{"NCCL_ALGO", "NCCL_PROTO"}));
+  const auto summary = ParsePlan(*PlanToJson(plan));
+  ASSERT_TRUE(summary.ok());
+  EXPECT_EQ(summary->forced, plan.forced);
+  EXPECT_EQ(summary->removed, plan.removed);
+}
+
+TEST(MakePlanTest, WhatGoesWithAnOptionsValue) {
+  const struct {
+    Environment asked;
+    std::set<std::string> left_out;
+    const char* variable;
+    const char* yielded_to;
+  } kRows[] = {
+      {{{"NCCL_IB_HCA", "=mlx5_0:1"}},
+       {},
+       "NCCL_IB_GID_INDEX",
+       "--nccl-tune sets NCCL_IB_HCA, and this was computed for another value"},
+      {{}, {"NCCL_IB_HCA"}, "NCCL_IB_HCA", "you ask for it to be left unset"},
+      {{}, {"NCCL_IB_HCA"}, "NCCL_IB_GID_INDEX", "NCCL_IB_HCA is left unset, and this goes with it"},
+      {{{"NCCL_IB_DISABLE", "1"}}, {}, "NCCL_IB_HCA", "--nccl-tune sets NCCL_IB_DISABLE=1"},
+      {{{"NCCL_NET", "Socket"}}, {}, "NCCL_IB_HCA", "--nccl-tune sets NCCL_NET=Socket"},
+      {{{"NCCL_SOCKET_FAMILY", "AF_INET6"}},
+       {},
+       "NCCL_SOCKET_IFNAME",
+       "--nccl-tune sets NCCL_SOCKET_FAMILY=AF_INET6, and ens5f1 has no such address"},
+      {{}, {"NCCL_SOCKET_IFNAME"}, "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME is left unset, and this goes with it"},
+  };
+  for (const auto& row : kRows) {
+    const auto plan = PlanAsked(row.asked, row.left_out, {});
+    const auto found = std::find_if(plan.settings.begin(), plan.settings.end(),
+                                    [&](const Setting& s) { return s.decision.variable == row.variable; });
+    ASSERT_NE(found, plan.settings.end());
+    EXPECT_EQ(found->action, Action::kYielded) << row.variable;
+    EXPECT_EQ(found->yielded_to, row.yielded_to);
+  }
+}
+
+TEST(MakePlanTest, AFilesSettingIsOverriddenButCannotBeTakenAway) {
+  const auto node = MakeServer();
+  nccl::ConfFile file{
+      .path = "/etc/nccl.conf", .settings = {{"NCCL_ALGO", "Ring", 1}, {"NCCL_IB_TC", "1", 2}}, .remarks = {}};
+  policy::Preferences preferences;
+  preferences.asked["NCCL_IB_TC"] = "106";
+  preferences.left_out = {"NCCL_ALGO"};
+  const auto plan = MakePlan("", policy::Assess(node, preferences), nccl::MergeSettings({}, {file}));
+  EXPECT_EQ(ValuesOf(plan).at("NCCL_IB_TC"), "106");
+  EXPECT_EQ(plan.user.at("NCCL_ALGO"), "Ring");
+}
+
+TEST(MakePlanTest, ASiteThatTurnsTheTransportOffGetsNoPorts) {
+  policy::SitePolicy site;
+  site.set["NCCL_IB_DISABLE"] = {.value = "1", .origin = {.key = "set.NCCL_IB_DISABLE", .line = 2}};
+  const auto values = ValuesOf(PlanAsked({}, {}, {}, site));
+  EXPECT_EQ(values.at("NCCL_IB_DISABLE"), "1");
+  EXPECT_FALSE(values.contains("NCCL_IB_HCA"));
+}
+
 TEST(MakePlanTest, APlanOfAnotherTakesNothingElseAway) {
   const std::string lie = Outer(R"("PATH":"/bin","HOME":"/root","NCCL_IB_HCA":"=old:1","GLOO_SOCKET_IFNAME":"old0")");
   const Plan plan = PlanFor(MakeServer(), {{"NCCL_TUNE_PLAN", lie},
@@ -375,6 +457,9 @@ TEST(ParsePlanTest, RefusesWhatIsNoPlan) {
       {std::string("{\"v\":1}\0", 8), "NCCL_TUNE_PLAN: not a plan"},
       {with("\"node\":\"\xff\""), "NCCL_TUNE_PLAN: not a plan"},
       {with(("\"new\":" + deep).c_str()), "NCCL_TUNE_PLAN: not a plan"},
+      {with("\"forced\":{}"), "NCCL_TUNE_PLAN: member \"forced\" is no array"},
+      {with("\"removed\":\"A\""), "NCCL_TUNE_PLAN: member \"removed\" is no array"},
+      {with("\"removed\":[1]"), "NCCL_TUNE_PLAN: a name in \"removed\" is no text"},
       {std::string(100000, '['), "NCCL_TUNE_PLAN: plan too long: got \"100000 bytes\""},
       {std::string(8193, ' '), "NCCL_TUNE_PLAN: plan too long: got \"8193 bytes\""},
       {"{}", "NCCL_TUNE_PLAN: unknown version of the plan"},

@@ -13,7 +13,7 @@ constexpr nccl::NcclVersion kOldest{2, 18, 0};
 constexpr nccl::NcclVersion kByAddress{2, 21, 0};
 constexpr nccl::NcclVersion kOthers{};
 
-constexpr std::array<Rule, 16> kRules = {{
+constexpr std::array<Rule, 17> kRules = {{
     {"NCCL_IB_DISABLE", "1 only where NCCL would take a port that cannot work, or where there are none by design",
      "NCCL_IB_HCA", "", kOldest, "NCCL 2.28 net_ib: any ACTIVE port is taken", IbDisable},
     {"NCCL_IB_HCA",
@@ -33,6 +33,12 @@ constexpr std::array<Rule, 16> kRules = {{
      "NCCL 2.21 to 2.32 ncclIbGetGidIndex: one CIDR for all ports", IbAddressRange},
     {"NCCL_IB_QPS_PER_CONNECTION", "4 where every selected port is a bond: one queue pair stays on one member",
      "NCCL_IB_HCA", "", kOldest, "NVIDIA/nccl issues 1015 and 2150", IbQueuePairs},
+    {"NCCL_NET",
+     "mode item strict: IB, so that NCCL fails rather than going on over sockets; never where another net plugin is "
+     "named"
+     " or found",
+     "NCCL_IB_HCA,NCCL_IB_DISABLE", "NCCL_NET_PLUGIN", kOldest,
+     "NCCL 2.28 net: a name that no transport has fails init", Net},
     {"NCCL_CROSS_NIC",
      "0 where every GPU has a rail, each rail is a network of its own and no route leads from one to another",
      "NCCL_IB_HCA", "", kOldest, "NVIDIA/nccl issues 1755, 2013 and 2345", CrossNic},
@@ -62,7 +68,7 @@ constexpr std::array<Rule, 16> kRules = {{
 
 constexpr std::array<LeftAlone, 5> kLeftAlone = {{
     {"NCCL_IB_ROCE_VERSION_NUM", "NCCL's default is 2, and only RoCE v2 entries are ever chosen here"},
-    {"NCCL_NET, NCCL_NET_PLUGIN", "a network's own plugin may own the transport; only the site's policy names one"},
+    {"NCCL_NET_PLUGIN", "a network's own plugin may own the transport; only the site's policy names one"},
     {"NCCL_IB_TC, NCCL_IB_SL, NCCL_IB_FIFO_TC", "a traffic class is the fabric's, not the node's: site policy only"},
     {"NCCL_ALGO, NCCL_PROTO, NCCL_GRAPH_FILE, NCCL_TOPO_FILE",
      "newer versions fail on combinations that older ones ran; no general rule holds"},

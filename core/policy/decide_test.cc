@@ -217,6 +217,22 @@ TEST(DecideTest, RailsApart) {
   }
 }
 
+TEST(DecideTest, TheTransportIsNamedInModeStrictOnly) {
+  const auto net = [](const facts::Node& node, const Preferences& preferences) {
+    for (const auto& decision : Decide(Assess(node, preferences))) {
+      if (decision.variable == "NCCL_NET") return decision.value.value_or("unset: " + decision.reason);
+    }
+    return std::string("no rule");
+  };
+  Preferences strict;
+  strict.strict = true;
+  EXPECT_EQ(net(MakeServer(), {}), "unset: only --nccl-tune=strict or the site's policy sets it");
+  EXPECT_EQ(net(MakeServer(), strict), "IB");
+  EXPECT_EQ(net(facts::Node{}, strict), "unset: no port is selected");
+  strict.net_plugin = "/opt/lib/libnccl-net.so";
+  EXPECT_EQ(net(MakeServer(), strict), "unset: another net plugin is there: /opt/lib/libnccl-net.so");
+}
+
 TEST(DecideTest, BondsGetSeveralQueuePairs) {
   facts::Node node = MakeRails();
   EXPECT_EQ(Reason(node, "NCCL_IB_QPS_PER_CONNECTION"), "the selected ports are no bonds");

@@ -142,4 +142,95 @@ class HostListParser {
 
 Result<HostList> ParseHostList(std::string_view text) { return HostListParser(text).Parse(); }
 
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// A name around its last number. Without a number, or with one too long to count: `before` is all of it.
+struct Numbered {
+  std::string before;
+  std::string digits;
+  std::string after;
+  std::uint32_t number = 0;
+};
+
+Numbered SplitLastNumber(const std::string& name) {
+  std::size_t end = name.size();
+  while (end > 0 && !IsDigit(name[end - 1])) --end;
+  std::size_t begin = end;
+  while (begin > 0 && IsDigit(name[begin - 1])) --begin;
+  if (begin == end || end - begin > kMostDigits) return {.before = name, .digits = "", .after = ""};
+  Numbered out{.before = name.substr(0, begin), .digits = name.substr(begin, end - begin), .after = name.substr(end)};
+  for (const char c : out.digits) out.number = out.number * 10 + static_cast<std::uint32_t>(c - '0');
+  return out;
+}
+
+// Names that differ in their last number only, written with one width where zeros fill it up.
+std::string FormatGroup(const std::vector<Numbered>& group) {
+  const auto& first = group.front();
+  if (group.size() == 1) return first.before + first.digits + first.after;
+  std::string ranges;
+  for (std::size_t i = 0; i < group.size();) {
+    std::size_t last = i;
+    while (last + 1 < group.size() && group[last + 1].number == group[last].number + 1) ++last;
+    ranges += (ranges.empty() ? "" : ",") + group[i].digits;
+    if (last > i) ranges += "-" + group[last].digits;
+    i = last + 1;
+  }
+  return first.before + "[" + ranges + "]" + first.after;
+}
+
+// Whether both may stand in one pair of brackets: "09" and "10" do, "9" and "10" do, "09" and "9" do not.
+bool GoTogether(const Numbered& a, const Numbered& b) {
+  if (a.before != b.before || a.after != b.after || a.digits.empty() || b.digits.empty()) return false;
+  const bool filled = a.digits.front() == '0' || b.digits.front() == '0';
+  return !filled || a.digits.size() == b.digits.size();
+}
+
+}  // namespace
+
+bool HostLess(std::string_view a, std::string_view b) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!IsDigit(a[i]) || !IsDigit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i;
+      ++j;
+      continue;
+    }
+    const auto number = [](std::string_view text, std::size_t* at) {
+      const std::size_t begin = *at;
+      while (*at < text.size() && IsDigit(text[*at])) ++*at;
+      std::string_view digits = text.substr(begin, *at - begin);
+      while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
+      return digits;
+    };
+    const std::string_view left = number(a, &i);
+    const std::string_view right = number(b, &j);
+    if (left.size() != right.size()) return left.size() < right.size();
+    if (left != right) return left < right;
+  }
+  if (i < a.size() || j < b.size()) return j < b.size();
+  return a < b;  // equal but for zeros
+}
+
+std::string FormatHostList(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end(), HostLess);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::string out;
+  std::vector<Numbered> group;
+  const auto flush = [&] {
+    if (!group.empty()) out += (out.empty() ? "" : ",") + FormatGroup(group);
+    group.clear();
+  };
+  for (const auto& name : names) {
+    Numbered next = SplitLastNumber(name);
+    if (!group.empty() && !GoTogether(group.back(), next)) flush();
+    group.push_back(std::move(next));
+  }
+  flush();
+  return out;
+}
+
 }  // namespace nccl_tune::policy

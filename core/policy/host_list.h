@@ -48,6 +48,13 @@ class HostList {
 // name, characters that no host name has.
 base::Result<HostList> ParseHostList(std::string_view text);
 
+// Names in the order in which people count: n9 before n10.
+bool HostLess(std::string_view a, std::string_view b);
+
+// The shortest such list of these names that this can find, each once: "n[1-3,10],login1". Only the last number of a
+// name is put into brackets.
+std::string FormatHostList(std::vector<std::string> names);
+
 }  // namespace nccl_tune::policy
 
 #endif  // NCCL_TUNE_CORE_POLICY_HOST_LIST_H_

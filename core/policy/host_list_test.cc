@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace nccl_tune::policy {
 namespace {
@@ -116,6 +117,50 @@ TEST(HostListTest, LongListsStayCheap) {
   ASSERT_TRUE(parsed.ok());
   EXPECT_TRUE(parsed->Contains("n999999"));
   EXPECT_FALSE(parsed->Contains("m1"));
+}
+
+TEST(FormatHostListTest, Table) {
+  const struct {
+    std::vector<std::string> names;
+    const char* text;
+  } kRows[] = {
+      {{}, ""},
+      {{"a"}, "a"},
+      {{"a", "a"}, "a"},
+      {{"n1", "n2", "n3"}, "n[1-3]"},
+      {{"n3", "n1", "n10", "n2"}, "n[1-3,10]"},
+      {{"n8", "n9", "n10", "n11"}, "n[8-11]"},
+      {{"n08", "n09", "n10", "n11"}, "n[08-11]"},
+      {{"n9", "n10"}, "n[9-10]"},
+      {{"n09", "n9"}, "n09,n9"},
+      {{"n1", "m1", "login"}, "login,m1,n1"},
+      {{"r1n1", "r1n2", "r2n1", "r2n2"}, "r1n[1-2],r2n[1-2]"},
+      {{"n1-ib", "n2-ib", "n1"}, "n1,n[1-2]-ib"},
+      {{"n1", "n3", "n5"}, "n[1,3,5]"},
+      {{"7", "8"}, "[7-8]"},
+      {{"n1234567890", "n1234567891"}, "n1234567890,n1234567891"},
+  };
+  for (const auto& row : kRows) EXPECT_EQ(FormatHostList(row.names), row.text);
+}
+
+TEST(FormatHostListTest, WhatItWritesHoldsEveryName) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 300; i += 1 + i % 7) {
+    names.push_back("node" + std::to_string(i));
+    names.push_back("rack" + std::to_string(i % 5) + "-n0" + std::to_string(i));
+  }
+  const auto list = ParseHostList(FormatHostList(names));
+  ASSERT_TRUE(list.ok()) << FormatHostList(names);
+  for (const auto& name : names) EXPECT_TRUE(list->Contains(name)) << name;
+  EXPECT_FALSE(list->Contains("node2"));
+}
+
+TEST(HostLessTest, AsPeopleCount) {
+  const std::vector<std::string> sorted = {"", "a", "a1", "a2", "a10", "a10b", "a11", "b"};
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    for (std::size_t j = 0; j < sorted.size(); ++j) EXPECT_EQ(HostLess(sorted[i], sorted[j]), i < j) << i << " " << j;
+  }
+  EXPECT_NE(HostLess("a01", "a1"), HostLess("a1", "a01")) << "an order of different names";
 }
 
 }  // namespace

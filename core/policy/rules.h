@@ -17,6 +17,7 @@ Decision IbGidIndex(const Situation& s);
 Decision IbAddressFamily(const Situation& s);
 Decision IbAddressRange(const Situation& s);
 Decision IbQueuePairs(const Situation& s);
+Decision Net(const Situation& s);
 Decision CrossNic(const Situation& s);
 
 // Sockets, and the variables of other libraries that must agree (rules_sockets.cc).

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/policy/rules.h"
+#include "core/policy/transports.h"
 
 namespace nccl_tune::policy {
 namespace {
@@ -200,6 +201,18 @@ Decision CrossNic(const Situation& s) {
   }
   out.value = "0";
   out.reason = "every GPU has a rail, each rail is a network of its own, and no route leads from one to another";
+  return out;
+}
+
+Decision Net(const Situation& s) {
+  if (!s.preferences.strict) return LeaveUnset("only --nccl-tune=strict or the site's policy sets it");
+  if (const std::string why = WhyNoPorts(s); !why.empty()) return LeaveUnset(why);
+  const auto transports = RecognizeTransports(*s.node);
+  if (!transports.empty()) return LeaveUnset(transports.front().name + " comes with a plugin of its own");
+  if (!s.preferences.net_plugin.empty()) return LeaveUnset("another net plugin is there: " + s.preferences.net_plugin);
+  Decision out = LeaveUnset("strict: without the ports NCCL shall fail, not go on over sockets");
+  out.value = "IB";
+  out.evidence = {{"NCCL_IB_HCA", *s.hca_list}};
   return out;
 }
 

@@ -32,7 +32,9 @@ void DropForbidden(const SitePolicy& policy, Variables* variables) {
 
 }  // namespace
 
-std::string Origin::ToString() const { return "site policy, line " + std::to_string(line) + ": " + key; }
+std::string Origin::ToString() const {
+  return line == 0 ? key : "site policy, line " + std::to_string(line) + ": " + key;
+}
 
 std::string_view ToText(SiteMode mode) {
   switch (mode) {

@@ -24,9 +24,9 @@ namespace nccl_tune::policy {
 // Where in the policy something is said, for reasons and messages.
 struct Origin {
   std::string key;  // "devices.exclude[2]", counted from 1
-  int line = 0;
+  int line = 0;     // 0: not said in the policy but by `key` itself, such as an option
 
-  std::string ToString() const;  // "site policy, line 12: devices.exclude[2]"
+  std::string ToString() const;  // "site policy, line 12: devices.exclude[2]", "--nccl-tune"
 };
 
 template <typename T>

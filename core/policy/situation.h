@@ -4,7 +4,9 @@
 #ifndef NCCL_TUNE_CORE_POLICY_SITUATION_H_
 #define NCCL_TUNE_CORE_POLICY_SITUATION_H_
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "core/facts/node.h"
@@ -18,6 +20,12 @@ namespace nccl_tune::policy {
 struct Preferences {
   SitePolicy site{};  // what holds for this node and step
   bool mpi = false;   // also the variables of MPI and UCX
+  // The user would rather have no step than one over another transport than NCCL's own for the ports.
+  bool strict = false;
+  std::string net_plugin{};  // a plugin of NCCL's that is named or was found, looked for only in strict; empty: none
+  // What the user asks for beside the environment, where the site's policy lets it through: it stands over both.
+  std::map<std::string, std::string> asked{};
+  std::set<std::string> left_out{};  // never set, and taken away where it is set
 };
 
 // Points into `node`, which must outlive it.

@@ -55,23 +55,98 @@ set_port() { "$CLUSTER" set --name plan "$1" sys/class/infiniband/mlx5_1/ports/1
   [ "$(one_each --export=ALL,NCCL_TUNE=auto sh -c "$SHOW")" = "$(expect_all '=mlx5_1:1 3 =ens11f1')" ]
   run -0 --separate-stderr one_each --export=ALL,NCCL_TUNE=sometimes sh -c "$SHOW"
   [ "$output" = "$(expect_all 'none none none')" ]
-  [[ $stderr == *'NCCL_TUNE="sometimes" is no mode'* ]]
+  [[ $stderr == *'NCCL_TUNE: --nccl-tune: unknown mode: got "sometimes"'*'leaving this step untuned'* ]]
 }
 
-@test "explain prints each node's reasons on stderr and sets" {
+# The tables of an explanation: the nodes that each is for.
+tables() { sed -n 's/^nccl-tune: \([^ ].*\)/\1/p' <<<"$stderr"; }
+
+@test "explain prints one table for the nodes with one plan on stderr, and sets" {
   run -0 --separate-stderr one_each --nccl-tune=explain sh -c "$SHOW"
   [ "$output" = "$(expect_all '=mlx5_1:1 3 =ens11f1')" ]
-  for k in 1 2 3; do
-    [[ $stderr == *"server$k: NCCL_IB_HCA         =mlx5_1:1"* ]]
-    [[ $stderr == *"server$k:     RoCE v2 entry of 172.16.0.1$k on ens11f1"* ]]
-  done
+  [ "$(tables)" = "server[1-3] (3 nodes)" ]
+  [ "$(grep -c 'nccl-tune:   NCCL_IB_HCA         =mlx5_1:1$' <<<"$stderr")" = 1 ]
+  [[ $stderr == *"RoCE v2 entry of 172.16.0.11 on ens11f1"* ]]
+  [[ $stderr != *"172.16.0.12"* ]]
+  run -0 --separate-stderr head_run srun -N1 -w server2 --nccl-tune=explain sh -c "$SHOW"
+  [ "$(tables)" = server2 ]
+}
+
+@test "explain on nodes with different plans: a table each, with its nodes" {
+  run -0 --separate-stderr head_run env NCCL_TUNE=explain srun -N3 --ntasks-per-node=1 sh -c 'env | grep COLLECTOR || true'
+  [ -z "$output" ]
+  [ "$(tables)" = "server[1-3] (3 nodes)" ]
+  set_port server2 "1: DOWN"
+  run -0 --separate-stderr one_each --nccl-tune=explain true
+  set_port server2 "4: ACTIVE"
+  [ "$(tables)" = $'server[1,3] (2 nodes)\nserver2' ]
+}
+
+@test "explain where srun cannot be reached: each node says it itself" {
+  run -0 --separate-stderr one_each --export=NONE --nccl-tune=explain true
+  [ "$(tables | sort)" = $'server1\nserver2\nserver3' ]
+}
+
+@test "nothing of explain's collector stays behind" {
+  run -0 --separate-stderr one_each --nccl-tune=explain true
+  # Its name stands in comm; the head's processes are all in one pid namespace.
+  none_collects() { ! head_run sh -c 'cat /proc/[0-9]*/comm 2>/dev/null' | grep -qx nccl-tune; }
+  eventually none_collects
+  # A reader of srun's output is not kept waiting by it.
+  run -0 timeout 20 "$CLUSTER" run --name plan sh -c "srun -N3 --nccl-tune=explain true 2>&1 | cat | wc -l" 3>&-
+  [ "$output" -gt 5 ]
 }
 
 @test "dry-run prints and sets nothing" {
   run -0 --separate-stderr one_each --nccl-tune=dry-run sh -c "$SHOW"
   [ "$output" = "$(expect_all 'none none none')" ]
-  [[ $stderr == *"server2: dry run, nothing is set"* ]]
-  [[ $stderr == *"server2: NCCL_IB_HCA         =mlx5_1:1"* ]]
+  [[ $stderr == *"dry run, nothing is set"* ]]
+  [[ $stderr == *"NCCL_IB_HCA         =mlx5_1:1"* ]]
+}
+
+@test "set and unset stand over the environment, on every node" {
+  local show='echo "$(hostname) ${NCCL_IB_TC-none} ${NCCL_ALGO-none} ${NCCL_IB_HCA-none} ${NCCL_IB_GID_INDEX-none}"'
+  run -0 one_each --export=ALL,NCCL_IB_TC=1,NCCL_ALGO=Ring --nccl-tune=set=NCCL_IB_TC:106,unset=NCCL_ALGO sh -c "$show"
+  [ "$output" = "$(expect_all '106 none =mlx5_1:1 3')" ]
+  run -0 --separate-stderr one_each --nccl-tune=set=NCCL_IB_HCA:=mlx5_1:1,,mlx5_0:1 sh -c "$show"
+  [ "$output" = "$(expect_all 'none none =mlx5_1:1,mlx5_0:1 none')" ]
+  [[ $stderr == "nccl-tune: server1: NCCL_IB_HCA==mlx5_1:1,mlx5_0:1: mlx5_0:1: its port is not active, so NCCL skips it" ]]
+  run -0 --separate-stderr head_run srun -N1 -w server1 --nccl-tune=explain,set=NCCL_IB_TC:106,unset=NCCL_IB_HCA true
+  [[ $stderr == *"NCCL_IB_TC          106 (--nccl-tune)"* ]]
+  [[ $stderr == *"NCCL_IB_HCA         (left unset)"*"you ask for it to be left unset"* ]]
+  # A nested step without the items starts from what the user had.
+  run -0 head_run srun -N1 -n1 -w server1 --nccl-tune=set=NCCL_IB_TC:106 sh -c \
+    "srun -N1 -n1 --overlap --nccl-tune=auto sh -c '$show'"
+  [ "$output" = "server1 none none =mlx5_1:1 3" ]
+}
+
+@test "strict: a contradiction ends the step with 78, says why once a node, and drains nothing" {
+  run -78 --separate-stderr head_run srun -N1 -n2 -w server1 --export=ALL,NCCL_IB_HCA==mlx5_7:1 --nccl-tune=strict sh -c "$SHOW"
+  [ -z "$output" ]
+  [ "$(grep -c 'nccl-tune: server1: strict: NCCL_IB_HCA==mlx5_7:1: there is no mlx5_7 on this node' <<<"$stderr")" = 1 ]
+  [[ $stderr == *"nccl-tune: server1: strict: its tasks end with status 78"* ]]
+  # Where all is well it also keeps NCCL from going on over sockets.
+  run -0 --separate-stderr one_each --nccl-tune=strict sh -c 'echo "$(hostname) ${NCCL_NET-none}"'
+  [ "$output$stderr" = "$(expect_all IB)" ]
+  [ "$(one_each --nccl-tune sh -c 'echo "$(hostname) ${NCCL_NET-none}"')" = "$(expect_all none)" ]
+  run -78 head_run srun -N3 -K --ntasks-per-node=1 --export=ALL,NCCL_IB_TIMEOUT=twenty --nccl-tune=strict true
+  eventually all_nodes_idle
+}
+
+@test "strict in a batch job: it fails with 78, is not queued again and drains nothing" {
+  local job
+  job=$(head_run sbatch --parsable -N1 -w server1 -o /dev/null --export=ALL,NCCL_IB_TIMEOUT=twenty --nccl-tune=strict \
+    --wrap true | tail -1)
+  ended() { [[ $(head_run scontrol show job "$job") == *"JobState=FAILED"* ]]; }
+  eventually ended
+  [[ $(head_run scontrol show job "$job") == *"Restarts=0"*"ExitCode=78:0"* ]]
+  eventually all_nodes_idle
+}
+
+@test "a value that will hurt is said once a step" {
+  run -0 --separate-stderr one_each --export=ALL,NCCL_IB_HCA==mlx5_7:1 --nccl-tune true
+  [ "$(grep -c 'there is no mlx5_7 on this node' <<<"$stderr")" = 1 ]
+  [[ $stderr == "nccl-tune: server1: NCCL_IB_HCA==mlx5_7:1: there is no mlx5_7 on this node. There is "* ]]
 }
 
 @test "auto prints nothing" {
@@ -83,14 +158,18 @@ set_port() { "$CLUSTER" set --name plan "$1" sys/class/infiniband/mlx5_1/ports/1
   for command in "srun --nccl-tune=fast true" "sbatch --nccl-tune=fast --wrap true" "salloc --nccl-tune=fast true"; do
     # shellcheck disable=SC2086  # words of one command
     run ! head_run $command
-    [[ $output == *'unknown mode: got "fast", expected auto, off, explain, dry-run'* ]]
+    [[ $output == *'unknown mode: got "fast", expected auto, off, explain, dry-run, strict'* ]]
+  done
+  for item in set=PATH:/x set=NCCL_IB_TC:300 set=NCCL_IB_TC unset=LD_PRELOAD profile= set=NCCL_TUNE:off off,auto; do
+    run ! head_run srun --nccl-tune=$item true
+    [[ $output == *"error: nccl-tune: --nccl-tune: "*"expected "* ]]
   done
   [ -z "$(head_run squeue -h)" ]
 }
 
 @test "--help lists the option" {
   run -0 head_run srun --help
-  [[ $output == *"--nccl-tune=[MODE...]"* ]]
+  [[ $output == *"--nccl-tune=[ITEM...]"*"set=NAME:VALUE"* ]]
 }
 
 @test "what the user has set is kept, and said" {
@@ -120,7 +199,7 @@ server1 none none none" ]
 }
 
 @test "a step started from a task computes ours again and keeps what the task changed" {
-  run -0 head_run srun -N1 -n1 -w server1 --nccl-tune sh -c \
+  run -0 --separate-stderr head_run srun -N1 -n1 -w server1 --nccl-tune sh -c \
     "NCCL_SOCKET_IFNAME=eno1 srun -N1 -n1 --overlap --nccl-tune sh -c '$SHOW'; NCCL_IB_HCA=x srun -N1 -n1 --overlap --nccl-tune sh -c '$SHOW'"
   [ "$output" = "server1 =mlx5_1:1 3 eno1
 server1 x none =ens11f1" ]
@@ -153,11 +232,12 @@ none" ]
   [ "$output" = "server1 =mlx5_1:1 3 =ens11f1
 server2 none none =eno1
 server3 =mlx5_1:1 3 =ens11f1" ]
-  [[ $stderr == *"server2: NCCL_SOCKET_IFNAME  =eno1"* ]]
-  [[ $stderr != *"server2: NCCL_IB_HCA         =mlx5_1:1"* ]]
-  [[ $stderr == *"server2: NCCL_IB_HCA         (unset)"* ]]
-  [[ $stderr =~ server2:\ +not\ +mlx5_[01]:1,\ mlx5_[01]:1:\ port\ is\ DOWN ]]
-  [[ $stderr == *"server3: NCCL_IB_HCA         =mlx5_1:1"* ]]
+  local others=${stderr%nccl-tune: server2*} it=${stderr##*nccl-tune: server2}
+  [[ $it == *"NCCL_SOCKET_IFNAME  =eno1"* ]]
+  [[ $it != *"NCCL_IB_HCA         =mlx5_1:1"* ]]
+  [[ $it == *"NCCL_IB_HCA         (unset)"* ]]
+  [[ $it =~ not\ +mlx5_[01]:1,\ mlx5_[01]:1:\ port\ is\ DOWN ]]
+  [[ $others == "nccl-tune: server[1,3] (2 nodes)"*"NCCL_IB_HCA         =mlx5_1:1"* ]]
   run -0 head_run --node server2 nccl-tune explain
   [[ $output == *"=mlx5_1:1"* ]]
 }

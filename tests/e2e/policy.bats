@@ -31,9 +31,9 @@ site() {
   chmod 644 "$NCCL_TUNE_CLUSTER_DIR/policy/conf/nccl-tune.toml"
 }
 
-# What explain says, without the node's name in front and in one line.
+# What explain says of the nodes, in one line.
 # shellcheck disable=SC2154  # run sets it
-flat() { sed 's/^nccl-tune: [^:]*: *//' <<<"$stderr" | tr -s '\n ' ' '; }
+flat() { sed -n 's/^nccl-tune:   //p' <<<"$stderr" | tr -s '\n ' ' '; }
 
 SHOW='echo "$(hostname) ${NCCL_IB_HCA-none} ${NCCL_IB_GID_INDEX-none} ${NCCL_SOCKET_IFNAME-none} ${NCCL_IB_TC-none}"'
 one_each() { head_run srun -N3 --ntasks-per-node=1 "$@" sh -c "$SHOW" | sort; }

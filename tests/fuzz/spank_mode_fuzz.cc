@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -14,13 +13,13 @@ namespace {
 void TryOne(std::string_view text) {
   const auto mode = spank::ParseMode(text);
   if (!mode.ok()) return RequireReadable(mode.error());
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view item = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
-    const bool names = item.starts_with("profile=");
-    Require(names || item.find_first_not_of("abcdefghijklmnopqrstuvwxyz-()") == item.npos, "only words are modes",
-            text);
+  for (const auto& [name, value] : mode->values) {
+    Require(name.starts_with("NCCL_") && !name.starts_with("NCCL_TUNE"), "only NCCL's own are set", text);
+    Require(IsPrintableLine(name + value) && !value.empty(), "a value is one printable line", text);
+    Require(!mode->unset.contains(name), "nothing is set and unset", text);
   }
+  for (const auto& name : mode->unset)
+    Require(name.starts_with("NCCL_") && !name.starts_with("NCCL_TUNE"), "only NCCL's own are unset", text);
   Require(IsPrintableLine(mode->profile), "a profile's name is printable", text);
   Require(mode->set || mode->explain || !mode->mpi, "what is off does nothing", text);
 }

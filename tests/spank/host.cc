@@ -93,14 +93,23 @@ void slurm_error(const char* format, ...) {
 void slurm_spank_log(const char* format, ...) {
   va_list values;
   va_start(values, format);
-  TheHost()->log += nccl_tune::spank_test::Format(format, values);
+  const std::string line = nccl_tune::spank_test::Format(format, values);
   va_end(values);
+  TheHost()->log += line;
+  if (TheHost()->log_to >= 0) (void)!write(TheHost()->log_to, line.data(), line.size());
 }
 
 void slurm_info(const char* format, ...) {
   va_list values;
   va_start(values, format);
   TheHost()->info += nccl_tune::spank_test::Format(format, values);
+  va_end(values);
+}
+
+void slurm_debug(const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  TheHost()->debug += nccl_tune::spank_test::Format(format, values);
   va_end(values);
 }
 
@@ -116,12 +125,19 @@ spank_err_t spank_option_register(spank_t, struct spank_option* option) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wvarargs"
 spank_err_t spank_get_item(spank_t, spank_item_t item, ...) {
-  if (item != S_JOB_ENV || !TheHost()->has_environment) return ESPANK_BAD_ARG;
   va_list values;
   va_start(values, item);
-  *va_arg(values, char***) = TheHost()->entries.data();
+  bool known = true;
+  if (item == S_JOB_ENV && TheHost()->has_environment)
+    *va_arg(values, char***) = TheHost()->entries.data();
+  else if (item == S_JOB_NODEID)
+    *va_arg(values, std::uint32_t*) = TheHost()->node_id;
+  else if (item == S_TASK_ID)
+    *va_arg(values, int*) = TheHost()->task_id;
+  else
+    known = false;
   va_end(values);
-  return kSuccess;
+  return known ? kSuccess : ESPANK_BAD_ARG;
 }
 #pragma GCC diagnostic pop
 

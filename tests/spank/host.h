@@ -30,12 +30,16 @@ class Host {
   std::map<std::string, std::string> job;   // the job's environment: what spank_get_item gives
   std::map<std::string, std::string> task;  // the task's: what spank_getenv and spank_setenv work on
   std::string log;                          // lines of slurm_error and slurm_spank_log
+  int log_to = -1;                          // a descriptor that they are written to as well; -1: none
   std::string info;                         // lines of slurm_info
+  std::string debug;                        // lines of slurm_debug
   std::string option_name;                  // as registered
   int changes = 0;                          // calls that change the task's environment
   int forks = 0;
   bool has_environment = true;  // false: spank_get_item fails
   bool can_set = true;          // false: spank_setenv fails
+  unsigned node_id = 0;         // S_JOB_NODEID
+  int task_id = 0;              // S_TASK_ID
   std::vector<char*> entries;   // the job's environment as Slurm hands it out
 
   int (*callback)(int, const char*, int) = nullptr;

@@ -6,11 +6,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "core/env/plan.h"
 #include "tests/spank/host.h"
@@ -28,6 +32,14 @@ std::string FromThisNode(const std::string& line) {
   char name[256] = {};
   EXPECT_EQ(gethostname(name, sizeof name - 1), 0);
   return "nccl-tune: " + std::string(name) + ": " + line;
+}
+
+// What the plugin says of a value that is no mode.
+std::string ParseError(const std::string& value) {
+  return "--nccl-tune: unknown mode: got \"" + value +
+         "\", expected auto, off, explain, dry-run, strict, mpi, profile=NAME, set=NAME:VALUE, unset=NAME or several "
+         "of "
+         "them with commas between";
 }
 
 void ExpectNoChild() {
@@ -77,7 +89,9 @@ TEST(PluginTest, AutoSetsWhatThePlanSays) {
     EXPECT_EQ(host.task, expected);
     EXPECT_EQ(host.forks, 1);
     EXPECT_EQ(host.log, "") << "quiet unless asked";
-    EXPECT_NE(host.info.find("nccl-tune: set: {\"v\":1"), std::string::npos);
+    EXPECT_NE(host.info.find(FromThisNode("set ").substr(0, FromThisNode("set ").size() - 1)), std::string::npos);
+    EXPECT_EQ(std::count(host.info.begin(), host.info.end(), '\n'), 1) << "one line a step: " << host.info;
+    EXPECT_NE(host.debug.find(FromThisNode("{\"v\":1")), std::string::npos) << host.debug;
   }
 }
 
@@ -110,7 +124,8 @@ TEST(PluginTest, OffTouchesNothing) {
     EXPECT_EQ(host.changes, 0) << row.what;
     EXPECT_EQ(host.info, "") << row.what;
     const bool complains = row.wish != nullptr && std::string(row.wish) == "fast";
-    EXPECT_EQ(host.log, complains ? FromThisNode("NCCL_TUNE=\"fast\" is no mode; leaving this step untuned\n") : "")
+    EXPECT_EQ(host.log,
+              complains ? FromThisNode("NCCL_TUNE: ") + ParseError("fast") + "; leaving this step untuned\n" : "")
         << row.what;
     ExpectNoChild();
   }
@@ -185,7 +200,7 @@ TEST(PluginTest, DryRunSetsNothing) {
   EXPECT_EQ(host.forks, 1);
   EXPECT_NE(host.log.find("dry run, nothing is set"), std::string::npos) << host.log;
   EXPECT_NE(host.log.find("NCCL_SOCKET_IFNAME"), std::string::npos) << host.log;
-  EXPECT_NE(host.info.find("nccl-tune: dry run: {"), std::string::npos);
+  EXPECT_NE(host.info.find(FromThisNode("would set")), std::string::npos) << host.info;
 }
 
 TEST(PluginTest, TheUsersOwnStays) {
@@ -288,45 +303,125 @@ TEST(PluginTest, ATooShortDeadlineLetsTheStepGoOn) {
   }
 }
 
+// Which arguments there are is the business of spank/arguments.h.
 TEST(PluginTest, OddArgumentsWarnAndAreIgnored) {
-  const char* unknown = "expected default=MODE, policy=FILE or timeout_ms=NUMBER; ignoring it\n";
-  const struct {
-    const char* argument;
-    std::string log;
-  } rows[] = {
-      {"debug", std::string("error: nccl-tune: plugstack.conf: unknown argument: got \"debug\", ") + unknown},
-      {"Default=auto",
-       std::string("error: nccl-tune: plugstack.conf: unknown argument: got \"Default=auto\", ") + unknown},
-      {"", std::string("error: nccl-tune: plugstack.conf: unknown argument: got \"\", ") + unknown},
-      {"timeout_ms=0",
-       "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"0\", expected 1 to 10000; ignoring it\n"},
-      {"timeout_ms=10001",
-       "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"10001\", expected 1 to 10000; ignoring it\n"},
-      {"timeout_ms", "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"\", expected 1 to 10000; ignoring it\n"},
-      {"timeout_ms=5s",
-       "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"5s\", expected 1 to 10000; ignoring it\n"},
-      {"policy=",
-       "error: nccl-tune: plugstack.conf: bad policy: got \"\", expected an absolute path of a file; ignoring it\n"},
-      {"policy=nccl-tune.toml",
-       "error: nccl-tune: plugstack.conf: bad policy: got \"nccl-tune.toml\", expected an absolute path of a file; "
-       "ignoring it\n"},
-      {"policy=/etc/",
-       "error: nccl-tune: plugstack.conf: bad policy: got \"/etc/\", expected an absolute path of a file; ignoring "
-       "it\n"},
-      {"timeout_ms=-5",
-       "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"-5\", expected 1 to 10000; ignoring it\n"},
-  };
-  for (const auto& row : rows) {
-    Host host;
-    ASSERT_TRUE(host.loaded());
-    EXPECT_EQ(host.Init({row.argument}), 0) << row.argument;
-    EXPECT_EQ(host.log, row.log) << row.argument;
-    EXPECT_EQ(host.UserInit(), 0);
-    EXPECT_EQ(host.forks, 0);
-  }
   Host host;
-  EXPECT_EQ(host.Init({"default=fast"}), 0);
-  EXPECT_NE(host.log.find("unknown mode: got \"fast\""), std::string::npos) << host.log;
+  ASSERT_TRUE(host.loaded());
+  EXPECT_EQ(host.Init({"debug", "default=fast", "timeout_ms=0"}), 0);
+  EXPECT_EQ(host.log,
+            "error: nccl-tune: plugstack.conf: unknown argument: got \"debug\", expected default=MODE, "
+            "policy=FILE or timeout_ms=NUMBER; ignoring it\n"
+            "error: nccl-tune: plugstack.conf: " +
+                ParseError("fast") +
+                "; ignoring it\n"
+                "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"0\", expected 1 to 10000; ignoring "
+                "it\n");
+  EXPECT_EQ(host.UserInit(), 0);
+  EXPECT_EQ(host.forks, 0);
+}
+
+TEST(PluginTest, WhatTheOptionSetsStandsOverTheEnvironment) {
+  Host host;
+  host.job = {{"NCCL_IB_TC", "1"}, {"NCCL_ALGO", "Ring"}, {"NCCL_PROTO", "LL"}, {"NCCL_SOCKET_IFNAME", "mine"}};
+  RunStep(&host, "set=NCCL_IB_TC:106,unset=NCCL_ALGO,unset=NCCL_SOCKET_IFNAME,set=NCCL_DEBUG:WARN");
+  EXPECT_EQ(host.task["NCCL_IB_TC"], "106");
+  EXPECT_EQ(host.task["NCCL_DEBUG"], "WARN");
+  EXPECT_EQ(host.task["NCCL_PROTO"], "LL");
+  EXPECT_FALSE(host.task.contains("NCCL_ALGO"));
+  EXPECT_FALSE(host.task.contains("NCCL_SOCKET_IFNAME"));
+  EXPECT_FALSE(host.task.contains("GLOO_SOCKET_IFNAME")) << "it goes with NCCL_SOCKET_IFNAME";
+  const auto plan = PlanOf(host);
+  EXPECT_EQ(plan.set.at("NCCL_IB_TC"), "106");
+  EXPECT_EQ(plan.forced, (std::set<std::string>{"NCCL_DEBUG", "NCCL_IB_TC"}));
+  EXPECT_EQ(plan.removed, (std::set<std::string>{"NCCL_ALGO", "NCCL_SOCKET_IFNAME"}));
+  EXPECT_EQ(host.log, "");
+}
+
+TEST(PluginTest, ASiteBoundsWhatTheOptionSets) {
+  Host host;
+  ASSERT_TRUE(host.loaded());
+  host.job = {{"NCCL_ALGO", "Ring"}, {"NCCL_IB_TC", "1"}};
+  host.Init({kPatient, "policy=" + WritePolicy("[variables]\ndeny = [\"NCCL_IB_TC\", \"NCCL_ALGO\"]\n")});
+  EXPECT_EQ(host.Option("set=NCCL_IB_TC:106,unset=NCCL_ALGO", true), 0);
+  EXPECT_EQ(host.UserInit(), 0);
+  host.task = host.job;
+  EXPECT_EQ(host.TaskInit(), 0);
+  EXPECT_EQ(host.task["NCCL_IB_TC"], "1");
+  EXPECT_EQ(host.task["NCCL_ALGO"], "Ring");
+  const std::string denied = ": the site's policy does not let it be changed\n";
+  EXPECT_EQ(host.log,
+            FromThisNode("--nccl-tune=set=NCCL_IB_TC") + denied + FromThisNode("--nccl-tune=unset=NCCL_ALGO") + denied);
+}
+
+TEST(PluginTest, AWarningComesFromTheFirstNodeOnly) {
+  for (const unsigned node : {0U, 1U}) {
+    Host host;
+    host.node_id = node;
+    host.job = {{"NCCL_IB_TIMEOUT", "twenty"}};
+    RunStep(&host, "auto");
+    const std::string line = FromThisNode("NCCL_IB_TIMEOUT=twenty: text, which reads silently as 0, expected 14 to 31");
+    EXPECT_EQ(host.log.starts_with(line), node == 0) << host.log;
+    EXPECT_EQ(host.info.starts_with(line), node != 0) << host.info;
+  }
+}
+
+// Runs task_init in a process of its own: its exit status, and what it said.
+std::pair<int, std::string> EndedTask(Host* host, int task) {
+  host->task_id = task;
+  std::array<int, 2> ends;
+  EXPECT_EQ(pipe(ends.data()), 0);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    host->log_to = ends[1];
+    _exit(host->TaskInit() == 0 ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string said;
+  for (char c; read(ends[0], &c, 1) == 1;) said += c;
+  close(ends[0]);
+  int status = 0;
+  EXPECT_EQ(waitpid(pid, &status, 0), pid);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, said};
+}
+
+TEST(PluginTest, StrictEndsTheTasksAndTheFirstSaysWhy) {
+  Host host;
+  ASSERT_TRUE(host.loaded());
+  host.job = {{"NCCL_IB_TIMEOUT", "twenty"}};
+  host.Init({kPatient});
+  EXPECT_EQ(host.Option("strict", true), 0);
+  EXPECT_EQ(host.UserInit(), 0) << "an error there would drain the node";
+  EXPECT_EQ(host.log, "");
+  const auto [status, said] = EndedTask(&host, 0);
+  EXPECT_EQ(status, 78);
+  EXPECT_TRUE(said.starts_with(FromThisNode("strict: NCCL_IB_TIMEOUT=twenty: text, which reads silently as 0")))
+      << said;
+  EXPECT_NE(said.find("tasks end with status 78"), std::string::npos) << said;
+  EXPECT_EQ(EndedTask(&host, 1), (std::pair<int, std::string>(78, "")));
+}
+
+TEST(PluginTest, StrictEndsTheTasksOfANodeThatCannotTell) {
+  Host host;
+  ASSERT_TRUE(host.loaded());
+  host.has_environment = false;
+  host.Init({"timeout_ms=1", "policy=" + WritePolicy("")});
+  EXPECT_EQ(host.Option("strict", true), 0);
+  EXPECT_EQ(host.UserInit(), 0);
+  const auto [status, said] = EndedTask(&host, 0);
+  // A fast machine may make it in time.
+  EXPECT_TRUE((status == 78 && said.find("strict: no answer in time") != std::string::npos) ||
+              (status == 0 && said.empty()) || said.find("strict: nothing could be decided") != std::string::npos)
+      << status << said;
+}
+
+TEST(PluginTest, WhereSrunCollectsIsNoBusinessOfTheTask) {
+  for (const char* mode : {"off", "auto", "explain"}) {
+    Host host;
+    host.job = {{"NCCL_TUNE_COLLECTOR", "1:0123456789abcdef0123456789abcdef:127.0.0.1"}};
+    RunStep(&host, mode);
+    EXPECT_FALSE(host.task.contains("NCCL_TUNE_COLLECTOR")) << mode;
+    EXPECT_EQ(host.log.empty(), std::string(mode) != "explain") << "nobody listens there, so it says it itself";
+  }
 }
 
 TEST(PluginTest, NothingThatSlurmRefusesStopsAStep) {

@@ -23,7 +23,8 @@ check 'exported symbols' "$expected" "$exported"
 
 undefined=$(nm -D --undefined-only "$plugin" | awk '{ print $2 }' | sort)
 slurm=$(printf '%s\n' "$undefined" | grep -E '^(slurm|spank)_' || true)
-check "Slurm's symbols" 'slurm_error
+check "Slurm's symbols" 'slurm_debug
+slurm_error
 slurm_info
 slurm_spank_log
 spank_context

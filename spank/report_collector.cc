@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spank/report_collector.h"
+
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "spank/child.h"
+#include "spank/report_groups.h"
+#include "spank/report_protocol.h"
+#include "spank/socket_address.h"
+
+namespace nccl_tune::spank {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMostConnections = 64;  // at once; the kernel keeps others waiting
+
+base::Error ErrnoFailure(const char* call) {
+  return {.code = base::Code::kInternal, .what = std::string(call) + ": " + std::generic_category().message(errno)};
+}
+
+std::string MakeToken() {
+  std::array<unsigned char, 16> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return "";
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  for (const auto byte : bytes) out += {kDigits[byte >> 4], kDigits[byte & 15]};
+  return out;
+}
+
+// A bridge of this host (docker0) has an address that other hosts have too.
+bool IsBridge(const char* name) {
+  return access(("/sys/class/net/" + std::string(name) + "/bridge").c_str(), F_OK) == 0;
+}
+
+std::vector<facts::IpAddress> OwnAddresses() {
+  std::vector<facts::IpAddress> out;
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return out;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr || (entry->ifa_flags & IFF_UP) == 0 || IsBridge(entry->ifa_name)) continue;
+    const auto address = FromSocketAddress(*entry->ifa_addr);
+    if (address && address->IsRoutable()) out.push_back(*address);
+  }
+  freeifaddrs(list);
+  // IPv4 first: what Slurm uses by default.
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.IsV4() && !b.IsV4(); });
+  constexpr std::size_t kMost = 8;
+  if (out.size() > kMost) out.resize(kMost);
+  return out;
+}
+
+// Listens on a free port, for both families where there are both. -1: errno says why.
+int Listen(int* port) {
+  for (const int family : {AF_INET6, AF_INET}) {
+    const int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) continue;
+    const int off = 0;
+    if (family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    SocketAddress any;
+    any.storage.ss_family = static_cast<sa_family_t>(family);
+    any.length = family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+    if (bind(fd, any.get(), any.length) == 0 && listen(fd, SOMAXCONN) == 0 &&
+        getsockname(fd, any.get(), &any.length) == 0) {
+      *port = PortOf(any);
+      return fd;
+    }
+    close(fd);
+  }
+  return -1;
+}
+
+void Print(std::string_view text) {
+  while (!text.empty()) {
+    const auto wrote = write(STDERR_FILENO, text.data(), text.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+}
+
+// The process beside srun.
+class Collector {
+ public:
+  Collector(int listener, int life, std::string token, int nodes, const CollectorTimes& times)
+      : listener_(listener), life_(life), token_(std::move(token)), nodes_(nodes), times_(times) {}
+
+  void Run() {
+    const auto end = Clock::now() + times_.longest;
+    while (static_cast<int>(seen_.size()) < nodes_) {
+      const bool waits = !reports_.empty();
+      const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now());
+      if (left.count() <= 0) break;
+      const auto patience = waits ? std::min(left, times_.quiet) : left;
+      if (!Poll(static_cast<int>(patience.count()))) {
+        if (is_over_) break;
+        Flush();
+      }
+    }
+    Flush();
+  }
+
+ private:
+  // False: nothing came in time, or srun has ended.
+  bool Poll(int patience) {
+    std::vector<pollfd> waited = {
+        {.fd = life_, .events = 0, .revents = 0},
+        {.fd = connections_.size() < kMostConnections ? listener_ : -1, .events = POLLIN, .revents = 0}};
+    for (const auto& [fd, text] : connections_) waited.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+    const int ready = poll(waited.data(), waited.size(), patience);
+    if (ready < 0) return errno == EINTR;
+    is_over_ = waited[0].revents != 0;
+    for (std::size_t i = 2; i < waited.size(); ++i) {
+      if (waited[i].revents != 0) ReadFrom(waited[i].fd);
+    }
+    if (waited[1].revents != 0) {
+      const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      if (fd >= 0) connections_.emplace(fd, "");
+    }
+    return ready > 0 && !is_over_;
+  }
+
+  void ReadFrom(int fd) {
+    std::string& text = connections_[fd];
+    std::array<char, 8192> block;
+    const auto got = recv(fd, block.data(), block.size(), 0);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (got > 0) text.append(block.data(), static_cast<std::size_t>(got));
+    const auto end = text.find('\n');
+    if (got > 0 && end == std::string::npos && text.size() <= kReportLimit) return;
+    auto report = ParseReport(std::string_view(text).substr(0, end), token_);
+    if (report.ok()) {
+      (void)send(fd, kReceived.data(), kReceived.size(), MSG_NOSIGNAL);
+      if (seen_.insert(report->node).second) reports_.push_back(std::move(report).value());
+    }
+    close(fd);
+    connections_.erase(fd);
+  }
+
+  void Flush() { Print(GroupReports(std::exchange(reports_, {}))); }
+
+  const int listener_;
+  const int life_;  // readable when srun has ended
+  const std::string token_;
+  const int nodes_;
+  const CollectorTimes times_;
+  bool is_over_ = false;
+  std::map<int, std::string> connections_;
+  std::vector<Report> reports_;
+  std::set<std::string> seen_;
+};
+
+// In the grandchild, which is nobody's to wait for.
+[[noreturn]] void BeCollector(int listener, int life, const std::string& token, int nodes,
+                              const CollectorTimes& times) {
+  // Only these two and stderr stay open: a pipe of srun's would keep its reader waiting.
+  constexpr int kListener = 3;
+  constexpr int kLife = 4;
+  const int high = fcntl(life, F_DUPFD, 16);
+  if (listener != kListener) dup2(listener, kListener);
+  dup2(high, kLife);
+  const int null = open("/dev/null", O_RDWR);
+  dup2(null, STDIN_FILENO);
+  dup2(null, STDOUT_FILENO);
+  CloseFrom(kLife + 1);
+  prctl(PR_SET_NAME, "nccl-tune");
+  Collector(kListener, kLife, token, nodes, times).Run();
+  _exit(0);
+}
+
+}  // namespace
+
+base::Result<std::string> StartCollector(int nodes, const CollectorTimes& times) {
+  CollectorPlace place{.port = 0, .token = MakeToken(), .addresses = OwnAddresses()};
+  if (place.token.empty()) return ErrnoFailure("getrandom");
+  if (place.addresses.empty())
+    return base::Error{.code = base::Code::kNotFound, .what = "this host has no address that nodes could reach"};
+  std::array<int, 2> life;
+  if (pipe2(life.data(), O_CLOEXEC) != 0) return ErrnoFailure("pipe");
+  const int listener = Listen(&place.port);
+  if (listener < 0) {
+    const auto error = ErrnoFailure("listen");
+    for (const int fd : life) close(fd);
+    return error;
+  }
+  const pid_t pid = fork();
+  if (pid == 0) {
+    ResetSignals();
+    close(life[1]);  // else it would wait for itself
+    if (fork() == 0) BeCollector(listener, life[0], place.token, nodes, times);
+    _exit(0);
+  }
+  close(listener);
+  close(life[0]);
+  if (pid < 0) {
+    close(life[1]);
+    return ErrnoFailure("fork");
+  }
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return ToText(place);
+}
+
+}  // namespace nccl_tune::spank
