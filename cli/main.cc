@@ -3,6 +3,7 @@
 // nccl-tune: the command. Parses, calls, prints; decides nothing.
 #include <unistd.h>
 
+#include <chrono>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "base/result.h"
 #include "base/version.h"
 #include "cli/check_policy.h"
+#include "cli/doctor.h"
 #include "cli/job.h"
 #include "cli/machine.h"
 #include "cli/options.h"
@@ -26,6 +28,7 @@
 #include "hw/locked_memory.h"
 #include "hw/read_details.h"
 #include "hw/read_node.h"
+#include "hw/run_program.h"
 #include "hw/user_file.h"
 #include "report/explain.h"
 #include "report/facts_text.h"
@@ -100,8 +103,27 @@ int CheckSitePolicy(const std::string& file) {
   std::cout << checked.summary;
   std::cerr << checked.faults;
   const std::string mode = hw::FindModeFault(file);
-  if (!mode.empty()) std::cerr << "nccl-tune: note: " << base::Printable(file) << ": ignored like this: " << mode << '\n';
+  if (!mode.empty())
+    std::cerr << "nccl-tune: note: " << base::Printable(file) << ": ignored like this: " << mode << '\n';
   return checked.ok ? 0 : kUsage;
+}
+
+// The release of this machine's Slurm; of a tree none is known.
+std::optional<std::string> SlurmRelease(const Machine& machine) {
+  constexpr std::chrono::milliseconds kPatience{2000};
+  if (!machine.live) return std::nullopt;
+  auto version = hw::RunProgram({"srun", "--version"}, kPatience);
+  return version.ok() ? std::optional(*std::move(version)) : std::nullopt;
+}
+
+int ExamineInstallation(const Options& options) {
+  const auto machine = OpenMachine(options);
+  if (!machine.ok()) return Report(machine.error(), kFailed);
+  const auto found =
+      Diagnose(*machine->tree,
+               {.environment = UserEnvironment(*machine), .node = machine->name, .release = SlurmRelease(*machine)});
+  std::cout << found.text;
+  return found.is_well ? 0 : kFailed;
 }
 
 int Run(const std::vector<std::string>& words) {
@@ -117,6 +139,8 @@ int Run(const std::vector<std::string>& words) {
     if (!done.ok()) return Report(done.error(), kFailed);
   } else if (options->command == Command::kCheckPolicy) {
     status = CheckSitePolicy(options->policy);
+  } else if (options->command == Command::kDoctor) {
+    status = ExamineInstallation(*options);
   } else {
     const auto text = Render(*options);
     const bool faulty = !text.ok() && options->site_policy && text.error().code == base::Code::kInvalidInput;

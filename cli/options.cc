@@ -19,14 +19,15 @@ struct CommandName {
   Command command;
   std::string_view formats;  // first: the default
 };
-constexpr std::array<CommandName, 5> kCommands = {{
+constexpr std::array<CommandName, 6> kCommands = {{
     {"facts", Command::kFacts, "text|json"},
     {"env", Command::kEnv, "shell|json|conf"},
     {"explain", Command::kExplain, "text|json"},
     {"capture", Command::kCapture, ""},
     {"check-policy", Command::kCheckPolicy, ""},
+    {"doctor", Command::kDoctor, ""},
 }};
-constexpr std::string_view kCommandList = "facts, env, explain, capture or check-policy";
+constexpr std::string_view kCommandList = "facts, env, explain, capture, check-policy or doctor";
 
 struct FormatName {
   std::string_view name;
@@ -149,6 +150,8 @@ Status ParseRest(Words* words, const CommandName& command, Options* out) {
     if (command.command == Command::kCheckPolicy) {
       return Invalid("option that check-policy does not take", option.name, "check-policy FILE");
     }
+    if (command.command == Command::kDoctor && option.name != "--root" && option.name != "--host")
+      return Invalid("option that doctor does not take", option.name, "--root or --host");
     const bool plans = command.command == Command::kEnv || command.command == Command::kExplain;
     if ((option.name == "--policy" || option.name == "--mpi") && !plans) {
       return Invalid("option of env and explain only", option.name, "no such option for " + std::string(command.name));
@@ -201,6 +204,7 @@ std::string_view HelpText() {
          "  nccl-tune facts [OPTIONS]         what was found: RDMA ports, interfaces, GPUs, routes\n"
          "  nccl-tune capture FILE [OPTIONS]  this machine as one scrubbed text file (-: standard output)\n"
          "  nccl-tune check-policy FILE       every fault of a site policy, or what it says\n"
+         "  nccl-tune doctor                  whether Slurm loads the plugin here, active or not, and why\n"
          "\n"
          "Options\n"
          "  --root DIR        read a tree (DIR/sys, DIR/ip-addr.json, ...) instead of this machine\n"
@@ -212,7 +216,7 @@ std::string_view HelpText() {
          "  --help, --version\n"
          "\n"
          "On this machine, NCCL variables of your environment are kept and shown as yours.\n"
-         "Exit status: 0 done, 1 not readable, 2 wrong usage or a policy with faults.\n";
+         "Exit status: 0 done, 1 not readable or (doctor) not loaded, 2 wrong usage or a policy with faults.\n";
 }
 
 }  // namespace nccl_tune::cli

@@ -14,7 +14,7 @@
 
 namespace nccl_tune::cli {
 
-enum class Command { kFacts, kEnv, kExplain, kCapture, kCheckPolicy, kHelp, kVersion };
+enum class Command { kFacts, kEnv, kExplain, kCapture, kCheckPolicy, kDoctor, kHelp, kVersion };
 enum class Format { kText, kJson, kShell, kConf };
 
 struct Options {

@@ -43,9 +43,9 @@ TEST(OptionsTest, BadInputNamesTheWordAndWhatIsValid) {
     Words words;
     std::string message;
   } kCases[] = {
-      {{}, "no command: got \"\", expected facts, env, explain, capture or check-policy"},
-      {{"enviroment"}, "unknown command: got \"enviroment\", expected facts, env, explain, capture or check-policy"},
-      {{""}, "unknown command: got \"\", expected facts, env, explain, capture or check-policy"},
+      {{}, "no command: got \"\", expected facts, env, explain, capture, check-policy or doctor"},
+      {{"enviroment"}, "unknown command: got \"enviroment\", expected facts, env, explain, capture, check-policy or doctor"},
+      {{""}, "unknown command: got \"\", expected facts, env, explain, capture, check-policy or doctor"},
       {{"env", "--rot", "/"},
        "unknown option: got \"--rot\", expected --root, --host, --node-addr, --policy, --mpi, --format or --help"},
       {{"env", "-r"},

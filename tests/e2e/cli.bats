@@ -89,7 +89,7 @@ TP_SOCKET_IFNAME=ens11f1" ]
 
 @test "bad usage: exit status 2, the word and what is valid" {
   run -2 "$TUNE"
-  [[ $output == *"no command"*"expected facts, env, explain, capture or check-policy"* ]]
+  [[ $output == *"no command"*"expected facts, env, explain, capture, check-policy or doctor"* ]]
   run -2 "$TUNE" tune
   [[ $output == *'unknown command: got "tune"'* ]]
   run -2 "$TUNE" env --hots x
@@ -166,7 +166,7 @@ Everywhere
   run -2 --separate-stderr "$TUNE" check-policy "$policy"
   [ -z "$output" ]
   [[ $stderr == *'policy.toml:1: unknown key: got "mod"'*"Did you mean mode?"* ]]
-  [[ $stderr == *'policy.toml:3: set.PATH: not a variable that a policy can set'* ]]
+  [[ $stderr == *'policy.toml:3: set.PATH: not a variable that can be set'* ]]
   [[ $stderr == *'policy.toml:5: devices.exclude[1].subnet: an address of a host'*"expected 10.0.0.0/24"* ]]
   [[ $stderr == *"3 faults; this policy would be ignored"* ]]
 }
