@@ -13,6 +13,9 @@ PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 ALICE = "alice:x:2001:2001::/home/alice:/bin/bash\n"
 PRODUCT = ("cli/nccl-tune", "launcher/nccl-launch", "bench/nccl-bench", "spank/spank_nccl_tune.so")
 PLUGIN = "spank_nccl_tune.so"
+# Where our packages put it, below the root they are installed in.
+INSTALLED = ("usr/bin", "usr/lib/nccl-bench", "usr/lib/nccl-tune")
+DROP_IN = Path("etc/slurm/plugstack.conf.d/zz-nccl_tune.conf")
 
 # Why each line is there: docs/cluster.md, "What differs from a real cluster".
 SLURM_CONF = """\
@@ -91,14 +94,16 @@ def write(state: State, nodes: list[Node], head: str, rootless: bool) -> None:
 
 
 def _find_product(folder: Path) -> dict[str, Path]:
-    """What is built, by its path below the build folder; a folder with all files side by side will do as well.
+    """What is built, by its path below the build folder; a folder with all files side by side will do as well, and so
+    will a root in which our packages are installed.
 
     What this user may not read, such as the build folder of root, counts as not built."""
     found = {}
-    benches = [f"bench/{path.name}" for path in _shared_objects(folder / "bench") + _shared_objects(folder)
+    flat = [folder, *(folder / below for below in INSTALLED)]
+    benches = [f"bench/{path.name}" for where in (folder / "bench", *flat) for path in _shared_objects(where)
                if path.name.startswith("libnccl_bench_")]
     for name in dict.fromkeys((*PRODUCT, *benches)):
-        for path in (folder / name, folder / Path(name).name):
+        for path in (folder / name, *(where / Path(name).name for where in flat)):
             if os.access(path, os.R_OK) and path.is_file():
                 found[name] = path
                 break
@@ -119,13 +124,14 @@ def install_product(state: State, folder: Path) -> list[str]:
         os.chmod(new, 0o755)
         new.rename(state.bin / path.name)
     if f"spank/{PLUGIN}" in found:
-        _install_drop_in(state.conf / "plugstack.conf.d" / "nccl_tune.conf")
+        _install_drop_in(folder, state.conf / "plugstack.conf.d" / "nccl_tune.conf")
     return [name for name in PRODUCT if name not in found]
 
 
-def _install_drop_in(target: Path) -> None:
-    """The drop-in that we ship, with the plugin's path in the cluster."""
-    shipped = CLONE / "etc" / "nccl_tune.conf"
+def _install_drop_in(folder: Path, target: Path) -> None:
+    """The drop-in that is installed, or else the one that we ship, with the plugin's path in the cluster."""
+    installed = folder / DROP_IN
+    shipped = installed if installed.is_file() else CLONE / "etc" / "nccl_tune.conf"
     text = shipped.read_text(encoding="utf-8") if shipped.is_file() else f"optional {PLUGIN}\n"
     lines = []
     for line in text.splitlines():
