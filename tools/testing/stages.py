@@ -91,7 +91,7 @@ class Python:
     def run(self):
         """One case a test method."""
         suite = unittest.TestSuite()
-        for folder, top in (("tools", "."), ("tests/tools", "tests/tools")):
+        for folder, top in (("tools", "."), ("tests/tools", "tests/tools"), ("packaging", "packaging")):
             suite.addTests(unittest.TestLoader().discover(folder, pattern="test_*.py", top_level_dir=top))
         result = _Timed()
         suite.run(result)
