@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Callable
 
-from tools.testing import fuzz
+from tools.testing import fuzz, packages
 
 ALL = "all"  # --long without a name
 
@@ -20,6 +20,7 @@ class LongForm:
 
 LONG_FORMS = (
     LongForm("fuzz", "every fuzzer under sanitizers: a million runs each, 10 minutes at least", 30, fuzz.Fuzz),
+    LongForm("packages", "our Debian packages by apt in a fresh root that debootstrap makes, from a mirror", 5, packages.Packages),
 )
 
 
