@@ -25,7 +25,7 @@ make_plain_clone() {
   mkdir -p "$PLAIN_CLONE/tests" "$PLAIN_PRODUCT"
   cp -r "$CLONE/tools" "$CLONE/etc" "$PLAIN_CLONE"
   cp -r "$CLONE/tests/hosts" "$PLAIN_CLONE/tests"
-  cp -L "$CLONE"/bazel-bin/{cli/nccl-tune,launcher/nccl-launch,bench/nccl-bench,spank/spank_nccl_tune.so} "$PLAIN_PRODUCT"
+  cp -L "$CLONE"/bazel-bin/{cli/nccl-tune,launcher/nccl-launch,bench/nccl-bench,spank/spank_nccl_tune.so,envplugin/libnccl-env-nccl-tune.so} "$PLAIN_PRODUCT"
   cp -L "$CLONE"/bazel-bin/bench/libnccl_bench_*.so "$PLAIN_PRODUCT"
   chmod -R a+rX "$PLAIN_CLONE"
 }

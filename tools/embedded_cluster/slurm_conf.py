@@ -11,7 +11,8 @@ from .state import INSIDE, State
 
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 ALICE = "alice:x:2001:2001::/home/alice:/bin/bash\n"
-PRODUCT = ("cli/nccl-tune", "launcher/nccl-launch", "bench/nccl-bench", "spank/spank_nccl_tune.so")
+PRODUCT = ("cli/nccl-tune", "launcher/nccl-launch", "bench/nccl-bench", "spank/spank_nccl_tune.so",
+           "envplugin/libnccl-env-nccl-tune.so")
 PLUGIN = "spank_nccl_tune.so"
 # Where our packages put it, below the root they are installed in.
 INSTALLED = ("usr/bin", "usr/lib/nccl-bench", "usr/lib/nccl-tune")

@@ -29,7 +29,7 @@ SLOW = ("tests/fuzz", "tests/perf")
 
 def all_stages(files):
     """The stages of the default run, in order: what fails fast first."""
-    threaded = ("pmix", "launcher", "spank", "base")
+    threaded = ("pmix", "launcher", "spank", "base", "envplugin", "tests/envplugin")
     return [
         stages.Shell(),
         stages.Python(),

@@ -39,7 +39,8 @@ def bazel_info(key, options=(), output_base=None):
 
 # Every folder with packages. Not //...: that walks into the links which the build leaves in the clone, and a second
 # output folder takes what lies behind them for packages of ours.
-FOLDERS = ("base", "bench", "cli", "core", "docs", "hw", "launcher", "pmix", "report", "site", "spank", "tests")
+FOLDERS = ("base", "bench", "cli", "core", "docs", "envplugin", "hw", "launcher", "pmix", "report", "site", "spank",
+           "tests")
 
 
 class Bazel:
