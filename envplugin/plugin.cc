@@ -3,12 +3,15 @@
 // The C edge to NCCL: every entry is one line through one guard. Decides nothing; whatever goes wrong, NCCL sees the
 // process's own environment and goes on.
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,10 +57,38 @@ Value Guard(Value otherwise, Body body) noexcept {
   }
 }
 
+// Writing to a pipe that nobody reads must not end the process: the signal is held back, and taken where it was ours.
+class NoPipeSignal {
+ public:
+  NoPipeSignal() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    was_pending_ = sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoPipeSignal() {
+    const timespec now{};
+    if (!was_pending_ && raised_) sigtimedwait(&pipe_, nullptr, &now);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoPipeSignal(const NoPipeSignal&) = delete;
+  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+  void Raised() { raised_ = true; }
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+  bool raised_ = false;
+};
+
 void PrintToUser(std::string_view text) {
+  NoPipeSignal signal;
   while (!text.empty()) {
     const ssize_t wrote = write(STDERR_FILENO, text.data(), text.size());
     if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0 && errno == EPIPE) signal.Raised();
     if (wrote <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(wrote));
   }

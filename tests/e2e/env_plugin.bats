@@ -139,6 +139,15 @@ in_etc() {
     env NCCL_ENV_PLUGIN="$PLUGIN")" = "$(ours server1)" ]
 }
 
+@test "a /sys that is empty, a broken policy and one that others may write: NCCL goes on" {
+  local alone no_sys=(unshare -m sh -c 'mount -t tmpfs none /sys && exec "$@"' sh)
+  alone=$(taken server1 "${no_sys[@]}" env)
+  [ "$(taken server1 "${no_sys[@]}" env NCCL_ENV_PLUGIN="$PLUGIN")" = "$alone" ]
+  [ "$(in_etc server1 nccl-tune/nccl-tune.toml 'mode = ' env NCCL_ENV_PLUGIN="$PLUGIN")" = "$(ours server1)" ]
+  [ "$(in_etc server1 nccl-tune/nccl-tune.toml 'set.NCCL_SOCKET_IFNAME = "=lo"' \
+    sh -c 'chmod 666 /etc/nccl-tune/nccl-tune.toml && exec "$@"' sh env NCCL_ENV_PLUGIN="$PLUGIN")" = "$(ours server1)" ]
+}
+
 # shellcheck disable=SC2154  # run sets it
 @test "nothing is printed unless NCCL_TUNE asks, and then once, on stderr" {
   run -0 --separate-stderr on server1 env NCCL_ENV_PLUGIN="$PLUGIN" "$PROBE"

@@ -5,6 +5,8 @@
 // and keeps its state, as in NCCL's: every test ends what it began.
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -254,6 +256,43 @@ TEST_F(PluginTest, LeavesTheThreadAsItWas) {
   EXPECT_EQ(errno, E2BIG);
   pthread_setcancelstate(before, &after);
   EXPECT_EQ(after, PTHREAD_CANCEL_ENABLE);
+}
+
+TEST_F(PluginTest, APipeThatNobodyReadsEndsNothing) {
+  const Variable explain("NCCL_TUNE", "explain");
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  const int own = dup(STDERR_FILENO);
+  dup2(ends[1], STDERR_FILENO);
+  const int began = host_.v1->init(2, 28, 9, "");
+  dup2(own, STDERR_FILENO);
+  close(ends[1]);
+  close(own);
+  EXPECT_EQ(began, 0);
+  sigset_t pending;
+  ASSERT_EQ(sigpending(&pending), 0);
+  EXPECT_EQ(sigismember(&pending, SIGPIPE), 0) << "no signal is left behind";
+  sigset_t mask;
+  ASSERT_EQ(pthread_sigmask(SIG_SETMASK, nullptr, &mask), 0);
+  EXPECT_EQ(sigismember(&mask, SIGPIPE), 0);
+  EXPECT_EQ(host_.v1->finalize(), 0);
+}
+
+TEST_F(PluginTest, InAThreadWithASmallStack) {
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 256 << 10), 0);
+  pthread_t thread;
+  const auto body = [](void* table) -> void* {
+    static_cast<const envplugin::NcclEnvV1*>(table)->init(2, 28, 9, "");
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attributes, body, const_cast<envplugin::NcclEnvV1*>(host_.v1)), 0);
+  EXPECT_EQ(pthread_join(thread, nullptr), 0);
+  pthread_attr_destroy(&attributes);
+  ExpectOurs(Expected());
+  EXPECT_EQ(host_.v1->finalize(), 0);
 }
 
 TEST_F(PluginTest, ScrubbedAfterSlurmsPlanItDecidesItself) {

@@ -39,6 +39,9 @@ check 'needed libraries beside the C library' '' "$needed"
 other=$(nm -D --undefined-only "$plugin" | awk '$1 == "U" { print $2 }' | grep -v '@GLIBC_' || true)
 check "undefined symbols that are not the C library's" '' "$other"
 
+# Newer than the C library of many containers.
+check 'calls that keep it out of containers' '' "$(printf '%s\n' "$undefined" | grep '^arc4random' || true)"
+
 # The job's process must not be ended, doubled or given a thread.
 harmful=$(printf '%s\n' "$undefined" | grep -E '^(fork|vfork|_Fork|posix_spawnp?|system|popen|exec[vl].*|pthread_create|exit|_exit|_Exit|setenv|unsetenv|putenv|clearenv|signal|sigaction|alarm|setitimer)@' || true)
 check 'calls that change the process' '' "$harmful"

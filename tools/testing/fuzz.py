@@ -29,7 +29,7 @@ LIMIT_SECONDS = 3 * 3600  # one fuzzer, before it counts as hanging
 # Bytes of one input. Less where what is read is short, or where one run takes long: a million of them in minutes.
 LENGTH = 1024
 LENGTHS = {
-    "address": 64, "bench_memory": 256, "bench_sizes": 128, "check_value": 256, "decide": 256, "machine": 2048,
+    "address": 64, "bench_memory": 256, "bench_sizes": 128, "check_value": 256, "decide": 256, "env_wish": 64, "machine": 2048,
     "gather": 2048,
     "capture_text": 2048, "nccl_integer": 64, "nccl_version": 32, "number": 64, "scrub": 64, "spank_mode": 64,
     "sysfs_text": 128, "tasks_per_node": 128,
