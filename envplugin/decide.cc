@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/nccl/conf_file.h"
+#include "core/policy/site_policy.h"
 #include "core/policy/situation.h"
 #include "envplugin/fit_version.h"
 #include "envplugin/wish.h"
