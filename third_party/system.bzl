@@ -12,6 +12,9 @@ def _pkg_config(ctx, name, flag):
     return [word for word in result.stdout.replace("\n", " ").split(" ") if word]
 
 def _include_folders(ctx):
+    given = ctx.os.environ.get(ctx.attr.include_variable, "") if ctx.attr.include_variable else ""
+    if given:
+        return [given]
     cflags = _pkg_config(ctx, ctx.attr.pkg_config, "--cflags") or []
     return [flag[2:] for flag in cflags if flag.startswith("-I")] + _INCLUDE_FOLDERS
 
@@ -26,7 +29,7 @@ def _system_library_impl(ctx):
             ctx.name,
             ctx.attr.header,
             ctx.attr.pkg_config,
-            ", ".join(_INCLUDE_FOLDERS),
+            ", ".join(_include_folders(ctx)),
         ) + "Install it:  apt-get install %s\n" % ctx.attr.debian_package)
 
     links = [] if ctx.attr.headers_only else (_pkg_config(ctx, ctx.attr.pkg_config, "--libs") or [])
@@ -49,9 +52,13 @@ system_library = repository_rule(
     attrs = {
         "debian_package": attr.string(mandatory = True, doc = "what to install when the header is missing"),
         "header": attr.string(mandatory = True, doc = "header whose presence proves the library"),
+        "include_variable": attr.string(doc = "variable that names a folder to take the header from instead"),
         "headers_only": attr.bool(doc = "the symbols come from elsewhere; link nothing"),
         "pkg_config": attr.string(doc = "module name; empty: none exists"),
     },
-    environ = ["PKG_CONFIG_PATH"],
+    environ = [
+        "PKG_CONFIG_PATH",
+        "SLURM_INCLUDE",
+    ],
     local = True,
 )
