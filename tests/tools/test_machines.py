@@ -6,13 +6,12 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
-from unittest import mock
 
 CLONE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(CLONE / "tools"))
 
-from embedded_cluster import addressing, capture, fixture, machines, network, slurm_conf, up  # noqa: E402
-from embedded_cluster.errors import BAD_INPUT, NOT_POSSIBLE, ClusterError  # noqa: E402
+from embedded_cluster import addressing, capture, fixture, machines, network, slurm_conf  # noqa: E402
+from embedded_cluster.errors import BAD_INPUT, ClusterError  # noqa: E402
 
 LOOPBACK = {"ifname": "lo", "flags": ["LOOPBACK", "UP"], "operstate": "UNKNOWN", "mtu": 65536, "addr_info": []}
 
@@ -180,16 +179,6 @@ class Select(unittest.TestCase):
             with self.assertRaises(ClusterError) as raised:
                 machines.select(2, [f"server1={copy}"])
         self.assertIn('node-addr of server2: got "10.0.0.12", expected another one than that of server1',
-                      str(raised.exception))
-
-
-class Needs(unittest.TestCase):
-    def test_missing_programs(self):
-        with mock.patch.object(slurm_conf, "PATH", "/nonexistent"), self.assertRaises(ClusterError) as raised:
-            up.check_programs()
-        self.assertEqual(raised.exception.status, NOT_POSSIBLE)
-        self.assertIn("got no slurmctld, slurmd, sinfo, srun, munged, ip in /nonexistent", str(raised.exception))
-        self.assertIn("apt-get install --no-install-recommends slurmctld slurmd slurm-client munge iproute2",
                       str(raised.exception))
 
 

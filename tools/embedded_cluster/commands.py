@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import enter, fixture, linux, logs, machines
+from . import enter, fixture, linux, logs, machines, slurm_root
 from .errors import FAILED, ClusterError, Interrupted, bad_input, one_line, words_of
 from .state import State, wait_until
 from .up import KILL_SECONDS, up
@@ -18,7 +18,7 @@ INTERRUPTED = 128
 
 
 def _up(state: State, options: argparse.Namespace) -> int:
-    up(state, machines.select(options.nodes, options.machine), options.bin)
+    up(state, machines.select(options.nodes, options.machine), options.bin, slurm_root.select(options.slurm_root))
     return 0
 
 
@@ -124,6 +124,7 @@ def _options() -> argparse.ArgumentParser:
     one.add_argument("--machine", action="append", default=[], metavar="[NODE=]NAME",
                      help="capture to show, of tests/hosts or by path; for all nodes or for one")
     one.add_argument("--bin", metavar="DIR", help="folder with the built product (default bazel-bin)")
+    one.add_argument("--slurm-root", metavar="DIR", help="a Debian root whose Slurm to run (default: this machine's)")
     one = command("run", _run, "run a command on the head or a node")
     one.add_argument("--user", default="root", help="as this user, alice for example; only if started as root")
     one.add_argument("--node", default="head", help="on this node (default: the head)")

@@ -17,7 +17,7 @@ from pathlib import Path
 from . import linux, network, node
 from .errors import ClusterError, words_of
 from .machines import Node
-from .slurm_conf import PATH
+from .slurm_root import SlurmRoot
 from .state import INSIDE, State, replace_file, wait_until
 
 READY_SECONDS = 20
@@ -39,9 +39,10 @@ def _end_with_up(commit: int) -> None:
     os.close(commit)
 
 
-def _mount_all(state: State, rootless: bool) -> None:
-    """Proc, /run, /tmp and homes of our own; the state folder is kept by a handle, as it may be below one of them."""
-    handle = os.open(state.folder, os.O_PATH | os.O_CLOEXEC)
+def _mount_all(state: State, rootless: bool, root: SlurmRoot) -> None:
+    """Root, proc, /run, /tmp and homes of our own; a handle keeps the state folder, as it may be below one of them."""
+    folder = root.enter(state.folder, read_only=not rootless)
+    handle = os.open(folder, os.O_PATH | os.O_CLOEXEC)
     linux.mount("proc", "/proc", "proc")
     linux.tmpfs("/run")
     for folder in (INSIDE, "/run/munge"):
@@ -155,9 +156,9 @@ def _wait_for_nodes(pids: dict[str, int], daemons: dict[int, str]) -> None:
         raise ClusterError("ended while starting: " + ", ".join(_dead(watched)))
 
 
-def _bring_up(state: State, nodes: list[Node], plan: network.Plan, rootless: bool) -> dict[int, str]:
+def _bring_up(state: State, nodes: list[Node], plan: network.Plan, rootless: bool, root: SlurmRoot) -> dict[int, str]:
     linux.mount("", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
-    _mount_all(state, rootless)
+    _mount_all(state, rootless, root)
     socket.sethostname("head")
     network.run_batch(plan.head_lines())
     if len(plan.head) > 1:
@@ -170,7 +171,7 @@ def _bring_up(state: State, nodes: list[Node], plan: network.Plan, rootless: boo
     return daemons | {pid: name for name, pid in pids.items()}
 
 
-def run(state: State, nodes: list[Node], plan: network.Plan, rootless: bool, ends: Ends) -> None:
+def run(state: State, nodes: list[Node], plan: network.Plan, rootless: bool, root: SlurmRoot, ends: Ends) -> None:
     """Pid 1 of the head. Returns only when the cluster did not start; the process must end then, and all with it."""
     os.umask(0o022)
     os.chdir("/")
@@ -178,7 +179,7 @@ def run(state: State, nodes: list[Node], plan: network.Plan, rootless: bool, end
     node.log_to(str(state.logs / "head.log"))
     threading.Thread(target=_end_with_up, args=(ends.commit,), daemon=True).start()
     try:
-        names = _bring_up(state, nodes, plan, rootless)
+        names = _bring_up(state, nodes, plan, rootless, root)
     except (ClusterError, OSError, subprocess.SubprocessError) as error:
         os.write(ends.report, words_of(error).encode())
         return

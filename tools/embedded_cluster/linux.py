@@ -20,11 +20,13 @@ CLONE_NEWNET = 0x40000000
 NODE_NAMESPACES = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET
 HEAD_NAMESPACES = NODE_NAMESPACES | CLONE_NEWCGROUP
 
+MS_RDONLY = 1
 MS_NODEV = 4
 MS_REMOUNT = 32
 MS_BIND = 4096
 MS_REC = 16384
 MS_PRIVATE = 1 << 18
+MNT_DETACH = 2
 
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
@@ -64,6 +66,14 @@ def bind(source: str, target: str, recursive: bool = False) -> None:
 def tmpfs(target: str, mode: str = "755") -> None:
     os.makedirs(target, exist_ok=True)
     mount("tmpfs", target, "tmpfs", options=f"mode={mode}")
+
+
+def pivot_root(new: str) -> None:
+    """Makes the mount at `new` the root, and this process's current folder; the old root is out of reach."""
+    os.chdir(new)
+    _check(_libc.pivot_root(b".", b"."), f"pivot_root to {new}")
+    _check(_libc.umount2(b".", ctypes.c_int(MNT_DETACH)), "umount of the old root")
+    os.chdir("/")
 
 
 def overlay(lower: list[str], target: str) -> None:

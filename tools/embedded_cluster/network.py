@@ -8,7 +8,7 @@ from collections import Counter
 from . import addressing
 from .errors import ClusterError
 from .machines import Node
-from .slurm_conf import PATH
+from .slurm_root import PATH
 
 
 def run_batch(lines: list[str], go_on: bool = False) -> None:

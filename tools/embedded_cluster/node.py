@@ -9,7 +9,7 @@ import subprocess
 from . import fixture, linux, network
 from .errors import ClusterError
 from .machines import Node
-from .slurm_conf import PATH
+from .slurm_root import PATH
 from .state import INSIDE
 
 ENVIRONMENT = {"PATH": f"{INSIDE}/bin:{PATH}", "LC_ALL": "C", "SLURM_CONF": f"{INSIDE}/conf/slurm.conf",

@@ -3,13 +3,12 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 from .machines import CLONE, Node
+from .slurm_root import SlurmRoot
 from .state import INSIDE, State
 
-PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 ALICE = "alice:x:2001:2001::/home/alice:/bin/bash\n"
 PRODUCT = ("cli/nccl-tune", "launcher/nccl-launch", "bench/nccl-bench", "spank/spank_nccl_tune.so",
            "envplugin/libnccl-env-nccl-tune.so")
@@ -17,6 +16,7 @@ PLUGIN = "spank_nccl_tune.so"
 # Where our packages put it, below the root they are installed in.
 INSTALLED = ("usr/bin", "usr/lib/nccl-bench", "usr/lib/nccl-tune")
 DROP_IN = Path("etc/slurm/plugstack.conf.d/zz-nccl_tune.conf")
+PLUGIN_OF = "spank/spank_nccl_tune_{}.so"  # for a Slurm that is not the machine's
 
 # Why each line is there: docs/cluster.md, "What differs from a real cluster".
 SLURM_CONF = """\
@@ -64,10 +64,9 @@ def gres_conf(nodes: list[Node]) -> str:
                    f"NodeName={node.name} Name=gpu File=/dev/nvidia0\n" for node in nodes if node.gpus)
 
 
-def cgroup_conf() -> str:
+def cgroup_conf(version: str) -> str:
     """Turns cgroups off. Slurm 22.05 does not know `disabled`; its cgroup/v1 then finds nothing and needs nothing."""
-    version = subprocess.run(["slurmd", "-V"], env={"PATH": PATH}, capture_output=True, text=True, check=True).stdout
-    old = version.split()[-1].split(".")[:2] < ["22", "99"]
+    old = version.split(".")[:2] < ["22", "99"]
     return "CgroupPlugin=cgroup/v1\n" if old else "CgroupPlugin=disabled\n"
 
 
@@ -76,19 +75,20 @@ def hosts(nodes: list[Node], head: str) -> str:
     return f"127.0.0.1 localhost\n{head} head\n" + "".join(f"{node.addr.ip} {node.name}\n" for node in nodes)
 
 
-def accounts(path: str, line: str) -> str:
-    """/etc/passwd or /etc/group of the host with alice in it."""
+def accounts(path: Path, line: str) -> str:
+    """/etc/passwd or /etc/group of the root with alice in it."""
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         others = [text for text in file if not text.startswith("alice:")]
     return "".join(others) + line
 
 
-def write(state: State, nodes: list[Node], head: str, rootless: bool) -> None:
+def write(state: State, nodes: list[Node], head: str, rootless: bool, root: SlurmRoot) -> None:
     """Writes all configuration files."""
-    files = {"slurm.conf": slurm_conf(nodes, head), "gres.conf": gres_conf(nodes), "cgroup.conf": cgroup_conf(),
+    files = {"slurm.conf": slurm_conf(nodes, head), "gres.conf": gres_conf(nodes),
+             "cgroup.conf": cgroup_conf(root.slurm_version()),
              "hosts": hosts(nodes, head), "plugstack.conf": f"include {INSIDE}/conf/plugstack.conf.d/*.conf\n",
-             "passwd": accounts("/etc/passwd", "" if rootless else ALICE),
-             "group": accounts("/etc/group", "" if rootless else "alice:x:2001:\n")}
+             "passwd": accounts(root.path / "etc/passwd", "" if rootless else ALICE),
+             "group": accounts(root.path / "etc/group", "" if rootless else "alice:x:2001:\n")}
     (state.conf / "plugstack.conf.d").mkdir(parents=True)
     for name, text in files.items():
         (state.conf / name).write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -115,15 +115,26 @@ def _shared_objects(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.so")) if os.access(folder, os.R_OK | os.X_OK) else []
 
 
-def install_product(state: State, folder: Path) -> list[str]:
+def _plugin_of(root: SlurmRoot, folder: Path) -> Path | None:
+    """The plugin built for the Slurm of another root."""
+    name = Path(PLUGIN_OF.format(root.release))
+    return next((path for path in (folder / name, folder / name.name) if path.is_file()), None)
+
+
+def install_product(state: State, folder: Path, root: SlurmRoot) -> list[str]:
     """Copies the built product into the cluster, puts the plugin's drop-in in place, gives back what is not built."""
     found = _find_product(folder)
+    if not root.is_host:
+        found.pop(f"spank/{PLUGIN}", None)
+        plugin = _plugin_of(root, folder)
+        found |= {f"spank/{PLUGIN}": plugin} if plugin else {}
     state.bin.mkdir()
-    for path in found.values():
-        new = state.bin / (path.name + ".new")
+    for name, path in found.items():
+        target = state.bin / Path(name).name
+        new = target.with_name(target.name + ".new")
         shutil.copyfile(path, new)
         os.chmod(new, 0o755)
-        new.rename(state.bin / path.name)
+        new.rename(target)
     if f"spank/{PLUGIN}" in found:
         _install_drop_in(folder, state.conf / "plugstack.conf.d" / "nccl_tune.conf")
     return [name for name in PRODUCT if name not in found]

@@ -3,7 +3,6 @@
 
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,21 +13,11 @@ from pathlib import Path
 from . import fixture, head, linux, logs, namespaces, network, slurm_conf
 from .errors import FAILED, NOT_POSSIBLE, ClusterError, Interrupted, bad_input, words_of
 from .machines import CLONE, Node
+from .slurm_root import SlurmRoot
 from .state import State
 
-PACKAGES = {"slurmctld": "slurmctld", "slurmd": "slurmd", "sinfo": "slurm-client", "srun": "slurm-client",
-            "munged": "munge", "ip": "iproute2"}
 KILL_SECONDS = 15
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-def check_programs() -> None:
-    """Raises when a program is missing, with the package that has it."""
-    missing = [name for name in PACKAGES if shutil.which(name, path=slurm_conf.PATH) is None]
-    if missing:
-        packages = " ".join(dict.fromkeys(PACKAGES[name] for name in missing))
-        raise ClusterError(f"programs: got no {', '.join(missing)} in {slurm_conf.PATH}, expected them installed; "
-                           f"on Debian: apt-get install --no-install-recommends {packages}", NOT_POSSIBLE)
 
 
 def check_folder(state: State) -> None:
@@ -38,14 +27,15 @@ def check_folder(state: State) -> None:
                            "loaded from; set NCCL_TUNE_CLUSTER_DIR to a folder on another mount", NOT_POSSIBLE)
 
 
-def _write_state(state: State, nodes: list[Node], plan: network.Plan, rootless: bool, build: Path) -> None:
+def _write_state(state: State, nodes: list[Node], plan: network.Plan, rootless: bool, build: Path,
+                 root: SlurmRoot) -> None:
     state.clear()
     state.folder.chmod(0o755)
     state.logs.mkdir()
     for node in nodes:
         fixture.lay_out(node, state.nodes / node.name)
-    slurm_conf.write(state, nodes, plan.head_address(), rootless)
-    missing = slurm_conf.install_product(state, build)
+    slurm_conf.write(state, nodes, plan.head_address(), rootless, root)
+    missing = slurm_conf.install_product(state, build, root)
     if missing:
         print(f"cluster: {build}: not built, left out: {', '.join(missing)}", file=sys.stderr)
     about = [{"name": node.name, "machine": node.machine, "address": str(node.addr.ip), "gpus": node.gpus}
@@ -56,14 +46,14 @@ def _write_state(state: State, nodes: list[Node], plan: network.Plan, rootless: 
 class HeadProcess:
     """The head as `up` sees it: its pid and the pipes to it."""
 
-    def __init__(self, state: State, nodes: list[Node], plan: network.Plan, rootless: bool, lock: int):
+    def __init__(self, state: State, nodes: list[Node], plan: network.Plan, rootless: bool, root: SlurmRoot, lock: int):
         commit_read, self.commit = os.pipe()
         self.report, report_write = os.pipe()
         pid_read, pid_write = os.pipe()
         starter = os.fork()
         if starter == 0:
             _close_all_but({0, 1, 2, lock, commit_read, report_write, pid_write})
-            _starter(lambda: head.run(state, nodes, plan, rootless, head.Ends(commit_read, report_write)),
+            _starter(lambda: head.run(state, nodes, plan, rootless, root, head.Ends(commit_read, report_write)),
                      rootless, pid_write)
         for end in (commit_read, report_write, pid_write):
             os.close(end)
@@ -135,14 +125,14 @@ def _starter(run_head, rootless: bool, pid_write: int) -> None:
         os._exit(0)
 
 
-def _start(state: State, nodes: list[Node], rootless: bool, build: Path, lock: int) -> None:
+def _start(state: State, nodes: list[Node], rootless: bool, build: Path, root: SlurmRoot, lock: int) -> None:
     """Starts the cluster; on any failure or interrupt nothing of it is left but, after a failure, its logs."""
     process = None
     try:
         plan = network.Plan(nodes)
-        _write_state(state, nodes, plan, rootless, build)
+        _write_state(state, nodes, plan, rootless, build, root)
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # no head may be started of which we do not know
-        process = HeadProcess(state, nodes, plan, rootless, lock)
+        process = HeadProcess(state, nodes, plan, rootless, root, lock)
         state.write_head(process.pid)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         process.wait_until_ready()
@@ -166,7 +156,7 @@ def _interrupt(number, _frame):
     raise Interrupted(number)
 
 
-def up(state: State, nodes: list[Node], build: str | None) -> None:
+def up(state: State, nodes: list[Node], build: str | None, root: SlurmRoot) -> None:
     """Starts the cluster and returns when every node is idle."""
     began = time.monotonic()
     folder = CLONE / "bazel-bin" if build is None else Path(build)
@@ -182,11 +172,11 @@ def up(state: State, nodes: list[Node], build: str | None) -> None:
                            f"stop it first: tools/cluster down{state.option}", FAILED)
     try:
         check_folder(state)
-        check_programs()
+        root.check_programs()
         namespaces.check(rootless)
     except BaseException:
         state.remove()
         raise
-    _start(state, nodes, rootless, folder, lock)
+    _start(state, nodes, rootless, folder, root, lock)
     print(f'cluster "{state.name}" is up: {len(nodes)} nodes in {time.monotonic() - began:.1f} s; '
           f"try: tools/cluster run{state.option} srun -N{len(nodes)} hostname")
