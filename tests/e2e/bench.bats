@@ -15,7 +15,10 @@ teardown_file() {
 }
 
 # Fills status and output.
-on_cluster() { run "$CLUSTER" run --name bench "$@" 3>&-; }
+on_cluster() {
+  needs_pmix "$@"
+  run_mpi "$CLUSTER" run --name bench "$@" 3>&-
+}
 
 @test "a table over three nodes with right data" {
   on_cluster srun -N3 --ntasks-per-node=1 --mpi=pmix nccl-bench all_reduce -b 8 -e 1M -f 8
@@ -82,6 +85,7 @@ on_cluster() { run "$CLUSTER" run --name bench "$@" 3>&-; }
 }
 
 @test "without Slurm it is one rank" {
+  needs_pmix # without it there is no MPI in the cluster
   on_cluster nccl-bench all_reduce -b 8 -e 8
   [ "$status" -eq 0 ]
   [ "$(grep -c '^#  Rank ' <<<"$output")" -eq 1 ]

@@ -144,6 +144,7 @@ up_on_tmpfs() {
 }
 
 @test "srun --mpi=pmix gives every task its rank" {
+  needs_pmix
   # shellcheck disable=SC2016
   run shared run srun -N3 --ntasks-per-node=2 --mpi=pmix sh -c 'echo "$PMIX_RANK ${PMIX_NAMESPACE:+in} $(hostname)"'
   [ "$status" -eq 0 ]
@@ -273,6 +274,7 @@ s.settimeout(9); print(s.accept()[1][0])'
 }
 
 @test "drawn machines of other names and networks make a cluster" {
+  needs_pmix
   /usr/bin/python3 "$CLONE/tests/tools/draw_machines.py" --seed 11 --nodes 2 --out "$BATS_TEST_TMPDIR/drawn"
   up drawn --nodes 2 --machine "server1=$BATS_TEST_TMPDIR/drawn/server1.capture" \
     --machine "server2=$BATS_TEST_TMPDIR/drawn/server2.capture"
@@ -286,7 +288,7 @@ s.settimeout(9); print(s.accept()[1][0])'
   printf '#!/bin/sh\necho tuned\n' >"$build/real"
   ln -s ../real "$build/cli/nccl-tune"
   touch "$build/spank/spank_nccl_tune.so"
-  run up product --nodes 1 --bin "$build"
+  run up product --nodes 1 --bin "$build" --slurm-root /
   [[ $output == *"not built, left out: launcher/nccl-launch, bench/nccl-bench"* ]]
   [ "$("$CLUSTER" run --name product nccl-tune)" = tuned ]
   [ -x "$NCCL_TUNE_CLUSTER_DIR/product/bin/nccl-tune" ] && [ ! -L "$NCCL_TUNE_CLUSTER_DIR/product/bin/nccl-tune" ]
@@ -367,11 +369,13 @@ s.settimeout(9); print(s.accept()[1][0])'
 
 @test "a plain user has a cluster too" {
   as_plain_user
+  needs_pmix
   MARK=$NCCL_TUNE_CLUSTER_DIR/plain plain_cluster up --name plain --bin "$PLAIN_PRODUCT" 3>&-
   # shellcheck disable=SC2016
   [ "$(plain_cluster run --name plain srun -N3 --mpi=pmix --gpus-per-node=1 \
     sh -c 'echo $PMIX_RANK $CUDA_VISIBLE_DEVICES $(hostname)' | sort | xargs)" = "0 0 server1 1 0 server2 2 0 server3" ]
-  run -0 plain_cluster run --name plain srun -N3 --ntasks-per-node=1 --mpi=pmix --nccl-tune nccl-launch -- nccl-bench all_reduce -b 1K -e 4K -f 2
+  run_mpi plain_cluster run --name plain srun -N3 --ntasks-per-node=1 --mpi=pmix --nccl-tune nccl-launch -- nccl-bench all_reduce -b 1K -e 4K -f 2
+  [ "$status" -eq 0 ]
   [[ $output == *"# Out of bounds values : 0 OK"* ]]
   run plain_cluster run --name plain --user alice true
   [ "$status" -eq 2 ]

@@ -34,12 +34,14 @@ must_send() {
 within() { awk -v got="$1" -v want="$2" -v part="$3" 'BEGIN { exit !(got >= want * (1 - part) && got <= want * (1 + part)) }'; }
 
 @test "the main job: right sums, and its traffic runs over the fabric alone" {
+  needs_pmix
   local node before_fabric=() before_management=()
   for node in 1 2 3; do
     before_fabric[node]=$(sent "server$node" ens11f1)
     before_management[node]=$(sent "server$node" eno1)
   done
-  run -0 head_run "${MAIN_JOB[@]}" -b 8 -e 32M -f 2
+  run_mpi head_run "${MAIN_JOB[@]}" -b 8 -e 32M -f 2
+  [ "$status" -eq 0 ]
   [[ $output == *"# Out of bounds values : 0 OK"* ]]
   local want fabric management
   want=$(must_send 8 33554432 20 1 1)
@@ -53,11 +55,13 @@ within() { awk -v got="$1" -v want="$2" -v part="$3" 'BEGIN { exit !(got >= want
 }
 
 @test "on a link of 1 Gbit/s the busbw is what TCP can carry there" {
+  needs_pmix
   local node busbw
   for node in 1 2 3; do
     head_run --node "server$node" tc qdisc replace dev ens11f1 root tbf rate 1gbit burst 512kb latency 50ms
   done
-  run -0 head_run "${MAIN_JOB[@]}" -b 32M -e 32M -n 5
+  run_mpi head_run "${MAIN_JOB[@]}" -b 32M -e 32M -n 5
+  [ "$status" -eq 0 ]
   for node in 1 2 3; do head_run --node "server$node" tc qdisc del dev ens11f1 root; done
   # From the times (columns 6 and 10, in us): the table rounds the bandwidth itself to 0.01.
   for column in 6 10; do

@@ -15,7 +15,10 @@ teardown_file() {
 }
 
 # Fills status and output.
-on_cluster() { run "$CLUSTER" run --name launch "$@" 3>&-; }
+on_cluster() {
+  needs_pmix "$@"
+  run_mpi "$CLUSTER" run --name launch "$@" 3>&-
+}
 
 launch() { on_cluster srun -N3 --ntasks-per-node=2 --mpi=pmix nccl-launch "$@"; }
 
@@ -73,6 +76,7 @@ launch() { on_cluster srun -N3 --ntasks-per-node=2 --mpi=pmix nccl-launch "$@"; 
 }
 
 @test "a program that is not there is 127, one that cannot be executed 126" {
+  needs_pmix
   run -127 "$CLUSTER" run --name launch srun -N3 --ntasks-per-node=2 --mpi=pmix nccl-launch -- ./no-such-program 3>&-
   [[ "$output" == *"nccl-launch: ./no-such-program: not found"* ]]
   launch -- /etc/passwd

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What takes too long for every run of tools/test: one entry each, run by --long=NAME."""
 from dataclasses import dataclass
+from functools import partial
 from typing import Callable
 
-from tools.testing import fuzz, packages
+from tools.testing import fuzz, packages, slurm
 
 ALL = "all"  # --long without a name
 
@@ -16,11 +17,14 @@ class LongForm:
     what: str
     minutes: int
     make: Callable[[], object]
+    clusters: bool = False  # whether it starts clusters of any Slurm that --slurm names
 
 
 LONG_FORMS = (
     LongForm("fuzz", "every fuzzer under sanitizers: a million runs each, 10 minutes at least", 30, fuzz.Fuzz),
     LongForm("packages", "our Debian packages by apt in a fresh root that debootstrap makes, from a mirror", 5, packages.Packages),
+    *(LongForm(f"slurm-{release}", f"end to end with Slurm {release}, in a Debian root made for it", 15,
+               partial(slurm.Slurm, release)) for release in slurm.roots.SUITES),
 )
 
 
@@ -31,7 +35,7 @@ def names():
 
 def describe():
     """A line for each, for --help."""
-    return "\n".join(f"    {form.name:<8} {form.what}; about {form.minutes} minutes" for form in LONG_FORMS)
+    return "\n".join(f"    {form.name:<11} {form.what}; about {form.minutes} minutes" for form in LONG_FORMS)
 
 
 def unknown(wanted):
@@ -39,6 +43,7 @@ def unknown(wanted):
     return [name for name in wanted if name != ALL and name not in names()]
 
 
-def stages_of(wanted):
-    """The stages of the named long forms, each once, in the table's order."""
-    return [form.make() for form in LONG_FORMS if ALL in wanted or form.name in wanted]
+def stages_of(wanted, with_clusters=False):
+    """The stages of the named long forms, each once, in the table's order; or only of those that start clusters."""
+    chosen = [form for form in LONG_FORMS if ALL in wanted or form.name in wanted]
+    return [form.make() for form in chosen if form.clusters or not with_clusters]

@@ -5,6 +5,8 @@
   tools/test --only STAGE    one stage of it: unit, python, shell, e2e, asan, tsan, clang (may be given several times)
   tools/test --e2e FILE      end-to-end tests of one file (may be given several times)
   tools/test --list          the stages
+  tools/test --slurm=SLURM   end to end with that Slurm: {releases}; this machine's or in a Debian root.
+                             With --e2e some files of it; with --long also the long forms that start clusters
   tools/test --long          every long form instead of the stages
   tools/test --long=NAME     one long form (may be given several times):
 
@@ -14,11 +16,10 @@ Prints the ten slowest cases and closes with "N passed, F failed, S skipped". En
 full run passed fewer cases than tests/expected-count says.
 """
 import argparse
-import glob
 import sys
 import time
 
-from tools.testing import cases, long_forms, stages
+from tools.testing import cases, long_forms, slurm, stages
 
 EXPECTED = "tests/expected-count"
 
@@ -43,10 +44,11 @@ def all_stages(files):
 
 def parse(words):
     """The command line."""
-    usage = __doc__.format(long_forms=long_forms.describe())
+    usage = __doc__.format(long_forms=long_forms.describe(), releases=", ".join(slurm.RELEASES))
     parser = argparse.ArgumentParser(prog="tools/test", usage=usage, add_help=True, allow_abbrev=False)
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--e2e", action="append", default=[])
+    parser.add_argument("--slurm")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--long", action="append", nargs="?", const=long_forms.ALL, default=[])
     return parser.parse_args(words)
@@ -101,9 +103,24 @@ def close(found, least=0):
     return 1 if failed else 0
 
 
+def run_with_slurm(options, words):
+    """Runs what starts clusters, with the Slurm that is wanted; returns the exit status."""
+    if options.only or options.list:
+        return wrong("--slurm goes with neither --only nor --list", " ".join(words), ["--slurm, --e2e and --long"])
+    if options.slurm not in slurm.RELEASES:
+        return wrong("unknown Slurm", options.slurm, slurm.RELEASES)
+    unknown = long_forms.unknown(options.long)
+    if unknown:
+        return wrong("unknown long form", unknown[0], long_forms.names())
+    forms = long_forms.stages_of(options.long, with_clusters=True)
+    return close(run_all([slurm.Slurm(options.slurm, options.e2e), *(slurm.Within(options.slurm, form) for form in forms)]))
+
+
 def main(words):
     """Runs the stages, or the long forms; returns the exit status."""
     options = parse(words)
+    if options.slurm is not None:
+        return run_with_slurm(options, words)
     if options.long:
         if options.only or options.e2e or options.list:
             return wrong("--long goes with none of --only, --e2e and --list", " ".join(words), ["--long or --long=NAME"])
@@ -111,7 +128,7 @@ def main(words):
         if unknown:
             return wrong("unknown long form", unknown[0], long_forms.names())
         return close(run_all(long_forms.stages_of(options.long)))
-    chosen = all_stages(options.e2e or sorted(glob.glob("tests/e2e/*.bats")))
+    chosen = all_stages(options.e2e or slurm.e2e_files())
     known = [stage.name for stage in chosen]
     if options.list:
         print("\n".join(known))

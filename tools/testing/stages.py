@@ -160,26 +160,25 @@ class Shell:
 class Bats:
     """End-to-end tests on the embedded cluster: one file after the other, each with clusters of its own."""
 
-    name = "e2e"
-
-    def __init__(self, files):
-        self.files = files
+    def __init__(self, files, name="e2e", environment=None):
+        self.files, self.name = files, name
+        self._environment = environment  # added to that of the tests
 
     def run(self):
         """One case a test."""
         started = time.time()
         if subprocess.run(["tools/build"], check=False).returncode:
-            return [Case("e2e: build", time.time() - started, cases.FAILED, "tools/build failed")]
+            return [Case(f"{self.name}: build", time.time() - started, cases.FAILED, "tools/build failed")]
         out = []
         for path in self.files:
             say(f"-- {path}")
             out += self._run_file(path)
         return out
 
-    @staticmethod
-    def _run_file(path):
-        suite = f"e2e {os.path.basename(path)}"
+    def _run_file(self, path):
+        suite = f"{self.name} {os.path.basename(path)}"
         process = subprocess.Popen(["bats", "--timing", "--formatter", "tap", path], stdin=subprocess.DEVNULL,
+                                   env=os.environ | (self._environment or {}),
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         found, planned = [], None
         for line in process.stdout:
