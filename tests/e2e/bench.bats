@@ -17,7 +17,7 @@ teardown_file() {
 # Fills status and output.
 on_cluster() {
   needs_pmix "$@"
-  run_mpi "$CLUSTER" run --name bench "$@" 3>&-
+  run_mpi "$CLUSTER" run --name bench "$@"
 }
 
 @test "a table over three nodes with right data" {

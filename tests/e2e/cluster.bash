@@ -58,6 +58,9 @@ network_namespaces() {
     grep -vcx "$(readlink /proc/self/ns/net)"
 }
 
+# Skips a test where the clusters' programs are not this machine's, as the library that it needs is not there.
+needs_host() { [ "${NCCL_TUNE_SLURM_ROOT:-/}" = / ] || skip "the clusters' root has no $1"; }
+
 # Skips a test where the Slurm of the clusters has no PMIx plugin, as Debian's 26.05. With arguments: if they ask for it.
 needs_pmix() {
   local root=${NCCL_TUNE_SLURM_ROOT:-/} plugin
@@ -70,10 +73,10 @@ needs_pmix() {
 }
 
 # Like `run`, for what uses MPI. Open MPI 5.0 crashes in MPI_Init now and then, when another rank's first message comes
-# before it is ready (open-mpi/ompi issue 12495; 5 in 100 times with Debian 13's 5.0.7 here): such a run is done again.
+# before it is ready (open-mpi/ompi issue 12495; 2 to 5 in 100 times with Debian 13's 5.0.7 here): such a run is done again.
 run_mpi() {
   for _ in 1 2 3 4; do
-    run "$@"
+    run "$@" 3>&-
     [[ ${output-} == *mca_pml_ob1_recv_frag_callback_match* ]] || return 0
     echo "# Open MPI crashed in MPI_Init: once more" >&3
   done

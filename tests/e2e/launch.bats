@@ -17,7 +17,7 @@ teardown_file() {
 # Fills status and output.
 on_cluster() {
   needs_pmix "$@"
-  run_mpi "$CLUSTER" run --name launch "$@" 3>&-
+  run_mpi "$CLUSTER" run --name launch "$@"
 }
 
 launch() { on_cluster srun -N3 --ntasks-per-node=2 --mpi=pmix nccl-launch "$@"; }

@@ -43,6 +43,7 @@ machines_up() {
 }
 
 @test "on nodes of a dozen machines NCCL takes the interface in NCCL_SOCKET_IFNAME" {
+  needs_host NCCL
   machines_up
   run -0 "$CLUSTER" run --name nccl srun "-N${#MACHINES[@]}" --ntasks-per-node=1 --nccl-tune bootstrap_probe 3>&-
   local node variable taken rest seen=0

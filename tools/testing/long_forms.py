@@ -23,7 +23,7 @@ class LongForm:
 LONG_FORMS = (
     LongForm("fuzz", "every fuzzer under sanitizers: a million runs each, 10 minutes at least", 30, fuzz.Fuzz),
     LongForm("packages", "our Debian packages by apt in a fresh root that debootstrap makes, from a mirror", 5, packages.Packages),
-    *(LongForm(f"slurm-{release}", f"end to end with Slurm {release}, in a Debian root made for it", 15,
+    *(LongForm(f"slurm-{release}", f"end to end with Slurm {release}, in a Debian root made for it", 10,
                partial(slurm.Slurm, release)) for release in slurm.roots.SUITES),
 )
 

@@ -27,7 +27,9 @@ PACKAGES = ("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "m
             "binutils", "strace")
 # MPI is started by --mpi=pmix in our tests, which sid's Slurm has not; nccl-launch is linked with PMIx.
 MORE_PACKAGES = {"24.11": ("openmpi-bin", "ibverbs-providers"), "26.05": ("libpmix2t64",)}
-NAMESPACES = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private")
+# All of the work ends with this process, however that ends.
+NAMESPACES = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child",
+              "--propagation", "private")
 
 
 class Unavailable(Exception):

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
@@ -93,6 +94,23 @@ class Roots(WithRoots):
             with contextlib.redirect_stderr(err):
                 self.assertEqual(roots.main(words), 2)
             self.assertIn("expected one of 24.11, 26.05", err.getvalue())
+
+
+class Same(unittest.TestCase):
+    """Whether two plugins differ in no more than the micro number."""
+
+    def test_one_byte_may_differ_and_what_is_stripped(self):
+        with tempfile.TemporaryDirectory() as folder:
+            old, new = Path(folder) / "old", Path(folder) / "new"
+            shutil.copyfile("/bin/true", old)
+            text = old.read_bytes()
+            place = text.index(b"Copyright")
+            for changed, same in ((text, True), (text + b"more", True),
+                                  (text[:place] + b"X" + text[place + 1:], True),
+                                  (text[:place] + b"XX" + text[place + 2:], False),
+                                  (Path("/bin/false").read_bytes(), False)):
+                new.write_bytes(changed)
+                self.assertEqual(slurm.same_but_micro(old, new), same)
 
 
 class Stage:
