@@ -127,7 +127,7 @@ std::optional<Mode> ModeOfJob(const base::Environment& user) {
 int LocalUserInit(spank_t spank) {
   const std::string variable(kCollectorVariable);
   if (getenv(variable.c_str()) != nullptr) unsetenv(variable.c_str());  // of an outer srun
-  auto user = JobEnvironment(spank);  // with what --export adds
+  auto user = JobEnvironment(spank);                                    // with what --export adds
   if (user.empty()) user = base::CopyEnvironment(environ);
   const auto wish = base::Lookup(user, "NCCL_TUNE");
   std::optional<Mode> mode = TheContext().option;

@@ -2,8 +2,6 @@
 #include "spank/report_collector.h"
 
 #include <fcntl.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -21,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "hw/own_addresses.h"
 #include "spank/child.h"
 #include "spank/report_groups.h"
 #include "spank/report_protocol.h"
@@ -47,24 +46,10 @@ std::string MakeToken() {
   return out;
 }
 
-// A bridge of this host (docker0) has an address that other hosts have too.
-bool IsBridge(const char* name) {
-  return access(("/sys/class/net/" + std::string(name) + "/bridge").c_str(), F_OK) == 0;
-}
-
-std::vector<facts::IpAddress> OwnAddresses() {
-  std::vector<facts::IpAddress> out;
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return out;
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (entry->ifa_addr == nullptr || (entry->ifa_flags & IFF_UP) == 0 || IsBridge(entry->ifa_name)) continue;
-    const auto address = FromSocketAddress(*entry->ifa_addr);
-    if (address && address->IsRoutable()) out.push_back(*address);
-  }
-  freeifaddrs(list);
-  // IPv4 first: what Slurm uses by default.
-  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.IsV4() && !b.IsV4(); });
+// As many as a place can hold.
+std::vector<facts::IpAddress> PlaceAddresses() {
   constexpr std::size_t kMost = 8;
+  auto out = hw::OwnAddresses();
   if (out.size() > kMost) out.resize(kMost);
   return out;
 }
@@ -190,7 +175,7 @@ class Collector {
 }  // namespace
 
 base::Result<std::string> StartCollector(int nodes, const CollectorTimes& times) {
-  CollectorPlace place{.port = 0, .token = MakeToken(), .addresses = OwnAddresses()};
+  CollectorPlace place{.port = 0, .token = MakeToken(), .addresses = PlaceAddresses()};
   if (place.token.empty()) return ErrnoFailure("getrandom");
   if (place.addresses.empty())
     return base::Error{.code = base::Code::kNotFound, .what = "this host has no address that nodes could reach"};

@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
-#include <optional>
 
 #include "core/facts/ip_address.h"
 
@@ -43,22 +41,6 @@ inline SocketAddress MakeSocketAddress(const facts::IpAddress& address, int port
     std::copy(address.bytes.begin(), address.bytes.end(), v6->sin6_addr.s6_addr);
     out.length = sizeof *v6;
   }
-  return out;
-}
-
-// Nothing for other families than IP.
-inline std::optional<facts::IpAddress> FromSocketAddress(const sockaddr& address) {
-  facts::IpAddress out;
-  if (address.sa_family == AF_INET6) {
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
-    std::copy(std::begin(v6.sin6_addr.s6_addr), std::end(v6.sin6_addr.s6_addr), out.bytes.begin());
-    return out;
-  }
-  if (address.sa_family != AF_INET) return std::nullopt;
-  const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(&v4.sin_addr);
-  out.bytes[10] = out.bytes[11] = 0xff;
-  std::copy(bytes, bytes + 4, out.bytes.end() - 4);
   return out;
 }
 
