@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,9 +17,16 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-std::string Plugin() {
-  std::ifstream in("spank/spank_nccl_tune.so", std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+// Read once: a sanitizer makes it large.
+const std::string& Plugin() {
+  static const std::string bytes = [] {
+    std::ifstream in("spank/spank_nccl_tune.so", std::ios::binary | std::ios::ate);
+    std::string out(static_cast<std::size_t>(in.tellg()), '\0');
+    in.seekg(0);
+    in.read(out.data(), static_cast<std::streamsize>(out.size()));
+    return out;
+  }();
+  return bytes;
 }
 
 // The release that this plugin was built for, as `srun --version` says it.

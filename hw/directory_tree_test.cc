@@ -421,7 +421,7 @@ TEST_F(DirectoryTreeTest, TrustedFilesOfTheMachineAreWrittenByRootOnly) {
   };
   EXPECT_EQ(read(0644), "mode = 1\n");
   EXPECT_EQ(read(0600), "mode = 1\n");
-  for (const mode_t bad : {0664, 0646, 0666, 0777}) {
+  for (const mode_t bad : {0664U, 0646U, 0666U, 0777U}) {
     EXPECT_EQ(read(bad), "others than its owner may write it chmod go-w it.") << bad;
   }
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";

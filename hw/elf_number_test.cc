@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/elf_number.h"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <iterator>
 #include <string>
 
 namespace nccl_tune::hw {
 namespace {
 
-std::string ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+// The plugin itself: what Slurm reads there is what the linker put there. Read once: a sanitizer makes it large.
+const std::string& Plugin() {
+  static const std::string bytes = [] {
+    std::ifstream in("spank/spank_nccl_tune.so", std::ios::binary | std::ios::ate);
+    std::string out(static_cast<std::size_t>(in.tellg()), '\0');
+    in.seekg(0);
+    in.read(out.data(), static_cast<std::streamsize>(out.size()));
+    return out;
+  }();
+  return bytes;
 }
-
-// The plugin itself: what Slurm reads there is what the linker put there.
-std::string Plugin() { return ReadFile("spank/spank_nccl_tune.so"); }
 
 TEST(ElfNumberTest, ReadsWhatTheLoaderWould) {
   const auto version = ReadElfNumber(Plugin(), "spank_plugin_version");

@@ -95,11 +95,11 @@ TEST_F(UserFileTest, ModesThatKeepAFileFromBeingTaken) {
     EXPECT_EQ(chmod(Path("f").c_str(), mode), 0);
     return FindModeFault(Path("f"));
   };
-  for (const mode_t good : {0644, 0444, 0755}) EXPECT_EQ(fault(good), "") << good;
-  for (const mode_t bad : {0664, 0646, 0666, 0622}) {
+  for (const mode_t good : {0644U, 0444U, 0755U}) EXPECT_EQ(fault(good), "") << good;
+  for (const mode_t bad : {0664U, 0646U, 0666U, 0622U}) {
     EXPECT_EQ(fault(bad), "others than its owner may write it: chmod go-w") << bad;
   }
-  for (const mode_t bad : {0600, 0640, 0400, 0}) EXPECT_EQ(fault(bad), "only some users may read it: chmod a+r") << bad;
+  for (const mode_t bad : {0600U, 0640U, 0400U, 0U}) EXPECT_EQ(fault(bad), "only some users may read it: chmod a+r") << bad;
   EXPECT_EQ(FindModeFault(Path("gone")), "");
   EXPECT_EQ(FindModeFault(Path(".")), "");
 }

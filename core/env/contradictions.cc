@@ -15,6 +15,7 @@
 #include "core/nccl/hca_selection.h"
 #include "core/nccl/interface_order.h"
 #include "core/nccl/name_list.h"
+#include "core/nccl/settable.h"
 #include "core/nccl/variables.h"
 #include "core/policy/decide.h"
 
@@ -280,7 +281,7 @@ Findings JudgeOnNode(const Scene& scene, const std::string& name, const std::str
 // Of NCCL's names only: our table does not hold all of them, so an unknown name is wrong only where a known one is near
 // and not set itself.
 Findings JudgeName(const Scene& scene, const std::string& name) {
-  if (!name.starts_with("NCCL_") || name.starts_with("NCCL_TUNE")) return {};
+  if (!name.starts_with("NCCL_") || nccl::IsOurOwn(name)) return {};
   std::vector<std::string_view> known;
   for (const auto& variable : nccl::AllVariables()) known.push_back(variable.name);
   const std::string_view nearest = base::Nearest(name, known);

@@ -29,9 +29,11 @@ std::string DidYouMean(std::string_view name) {
   return nearest.empty() ? "" : "Did you mean " + std::string(nearest) + "?";
 }
 
+bool IsOurOwn(std::string_view name) { return name == "NCCL_TUNE" || name.starts_with("NCCL_TUNE_"); }
+
 base::Status CheckSettableName(std::string_view name) {
   if (Lookup(name) != nullptr) return base::Ok();
-  if (name.starts_with("NCCL_TUNE"))
+  if (IsOurOwn(name))
     return Wrong("a variable of ours, which cannot be set", name, "another NCCL_ name", DidYouMean(name));
   constexpr std::string_view kLegal = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   constexpr std::string_view kPrefix = "NCCL_";

@@ -16,7 +16,10 @@ namespace nccl_tune::nccl {
 inline constexpr std::size_t kLongestName = 64;
 inline constexpr std::size_t kLongestValue = 1023;  // NCCL cuts longer ones of a conf file
 
-// kInvalidInput, without `where`. NCCL_TUNE and what begins so is refused: our own.
+// Whether a variable is our own, NCCL_TUNE or NCCL_TUNE_...; NCCL_TUNER_... is NCCL's.
+bool IsOurOwn(std::string_view name);
+
+// kInvalidInput, without `where`. Our own are refused.
 base::Status CheckSettableName(std::string_view name);
 
 // The value of a settable name: ASCII, and as CheckValue where the variable is known; of others no control

@@ -9,7 +9,7 @@ namespace nccl_tune::nccl {
 namespace {
 
 TEST(SettableTest, GoodNames) {
-  for (const char* name : {"NCCL_IB_TC", "NCCL_X", "NCCL_NEW_9", "GLOO_SOCKET_IFNAME", "UCX_NET_DEVICES"}) {
+  for (const char* name : {"NCCL_IB_TC", "NCCL_X", "NCCL_NEW_9", "NCCL_TUNER_NEW", "NCCL_TUNER_CONFIG_FILE", "GLOO_SOCKET_IFNAME", "UCX_NET_DEVICES"}) {
     EXPECT_TRUE(CheckSettableName(name).ok()) << name;
   }
 }

@@ -46,6 +46,27 @@ set_port() { "$CLUSTER" set --name plan "$1" sys/class/infiniband/mlx5_1/ports/1
   diff "$BATS_TEST_TMPDIR/with" <(echo "$output")
 }
 
+# Files that a node's Slurm and all that it starts open while a command runs, by strace.
+opened_on_server1() {
+  head_run --node server1 sh -c 'strace -f -qq -e trace=open,openat,openat2,readlink,readlinkat,access,stat,newfstatat \
+    -o /tmp/opened -p "$(pidof slurmd | tr " " ",")" & echo $! >/tmp/strace.pid; wait' &
+  eventually head_run --node server1 sh -c 'grep -q "^TracerPid:.[1-9]" /proc/$(pidof slurmd | cut -d" " -f1)/status'
+  "$@"
+  head_run --node server1 sh -c 'kill -INT $(pidof strace); while pidof strace >/dev/null; do sleep 0.05; done; cat /tmp/opened'
+  wait
+}
+
+@test "a step that did not ask has no hardware looked at and no policy read" {
+  run -0 opened_on_server1 head_run srun -N1 -w server1 true
+  [[ $output == *"spank_nccl_tune.so"* ]] # so that strace saw the step at all
+  [[ ! $output =~ infiniband|nccl-tune\.toml|class/net|nccl\.conf ]]
+  run -0 opened_on_server1 head_run srun -N1 -w server1 --nccl-tune=off true
+  [[ ! $output =~ infiniband|nccl-tune\.toml|class/net|nccl\.conf ]]
+  run -0 opened_on_server1 head_run srun -N1 -w server1 --nccl-tune true
+  [[ $output =~ infiniband ]]
+  [[ $output =~ nccl-tune\.toml ]]
+}
+
 @test "off sets nothing, also where the environment asks for it" {
   [ "$(one_each --nccl-tune=off sh -c "$SHOW")" = "$(expect_all 'none none none')" ]
   [ "$(one_each --export=ALL,NCCL_TUNE=auto --nccl-tune=off sh -c "$SHOW")" = "$(expect_all 'none none none')" ]
@@ -216,6 +237,20 @@ none" ]
   [ "$(id -u)" = 0 ] || skip "a plain user's cluster has one user"
   run -0 head_run --user alice srun -N3 --ntasks-per-node=1 --nccl-tune sh -c "$SHOW"
   [ "$(sort <<<"$output")" = "$(expect_all '=mlx5_1:1 3 =ens11f1')" ]
+}
+
+@test "a heterogeneous job, an array, --overlap and --export=NONE" {
+  # srun has one value of an option for all components: the last one.
+  run -0 --separate-stderr head_run srun -N1 -w server1 sh -c "$SHOW" : -N1 -w server2 --nccl-tune sh -c "$SHOW"
+  [ "$(sort <<<"$output")" = "server1 =mlx5_1:1 3 =ens11f1
+server2 =mlx5_1:1 3 =ens11f1" ]
+  [ "$(one_each --export=NONE --nccl-tune /bin/sh -c "$SHOW")" = "$(expect_all '=mlx5_1:1 3 =ens11f1')" ]
+  local script
+  script=$(printf '#!/bin/sh\n#SBATCH -N1 --array=1-3 --nccl-tune -o /run/cluster/shared/array.%%a\n%s\n' "$SHOW")
+  head_run sh -c "mkdir -p /run/cluster/shared && cat >/tmp/array.sh && sbatch -W -Q /tmp/array.sh" <<<"$script"
+  run -0 head_run sh -c 'cat /run/cluster/shared/array.*'
+  [ "$(cut -d" " -f2- <<<"$output" | sort -u)" = "=mlx5_1:1 3 =ens11f1" ]
+  [ "$(wc -l <<<"$output")" = 3 ]
 }
 
 @test "all tasks of a node get the same, whatever GPU they have" {

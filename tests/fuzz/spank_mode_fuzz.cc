@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/nccl/settable.h"
 #include "spank/mode.h"
 #include "tests/fuzz/byte_reader.h"
 #include "tests/fuzz/require.h"
@@ -14,12 +15,12 @@ void TryOne(std::string_view text) {
   const auto mode = spank::ParseMode(text);
   if (!mode.ok()) return RequireReadable(mode.error());
   for (const auto& [name, value] : mode->values) {
-    Require(name.starts_with("NCCL_") && !name.starts_with("NCCL_TUNE"), "only NCCL's own are set", text);
+    Require(name.starts_with("NCCL_") && !nccl::IsOurOwn(name), "only NCCL's own are set", text);
     Require(IsPrintableLine(name + value) && !value.empty(), "a value is one printable line", text);
     Require(!mode->unset.contains(name), "nothing is set and unset", text);
   }
   for (const auto& name : mode->unset)
-    Require(name.starts_with("NCCL_") && !name.starts_with("NCCL_TUNE"), "only NCCL's own are unset", text);
+    Require(name.starts_with("NCCL_") && !nccl::IsOurOwn(name), "only NCCL's own are unset", text);
   Require(IsPrintableLine(mode->profile), "a profile's name is printable", text);
   Require(mode->set || mode->explain || !mode->mpi, "what is off does nothing", text);
 }

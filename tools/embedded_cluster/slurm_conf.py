@@ -44,7 +44,7 @@ PlugStackConfig={inside}/conf/plugstack.conf
 SlurmdParameters=config_overrides
 GresTypes=gpu
 KillWait=2
-SchedulerParameters=batch_sched_delay=0,sched_min_interval=0
+SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,bf_interval=1
 """
 NODE = ("NodeName={name} NodeAddr={addr} CPUs=16 Boards=1 SocketsPerBoard=2 CoresPerSocket=8 ThreadsPerCore=1 "
         "RealMemory=8000{gres} State=UNKNOWN\n")

@@ -203,7 +203,7 @@ def main(words):
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--seconds", type=int, default=LEAST_SECONDS)
     parser.add_argument("names", nargs="*")
-    options = parser.parse_args(words)
+    options = parser.parse_intermixed_args(words)
     for name in options.names:
         if name not in known():
             print(f'unknown fuzzer: got "{name}", expected {", ".join(known())}', file=sys.stderr)

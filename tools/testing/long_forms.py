@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Callable
 
-from tools.testing import fuzz, packages, slurm
+from tools.testing import fuzz, packages, slurm, stages
 
 ALL = "all"  # --long without a name
 
@@ -21,6 +21,8 @@ class LongForm:
 
 
 LONG_FORMS = (
+    LongForm("gcc-asan", "unit tests with GCC's sanitizers", 10, partial(stages.Bazel, "gcc-asan", "asan", without=stages.SLOW)),
+    LongForm("clang", "unit tests built by clang alone", 8, partial(stages.Bazel, "clang", "clang", without=stages.SLOW)),
     LongForm("fuzz", "every fuzzer under sanitizers: a million runs each, 10 minutes at least", 30, fuzz.Fuzz),
     LongForm("packages", "our Debian packages by apt in a fresh root that debootstrap makes, from a mirror", 5, packages.Packages),
     *(LongForm(f"slurm-{release}", f"end to end with Slurm {release}, in a Debian root made for it", 10,

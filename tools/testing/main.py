@@ -2,7 +2,7 @@
 """tools/test: every test of the project, from nothing.
 
   tools/test                 the default run
-  tools/test --only STAGE    one stage of it: unit, python, shell, e2e, asan, tsan, clang (may be given several times)
+  tools/test --only STAGE    one stage of it: unit, python, shell, e2e, clang-asan, tsan (may be given several times)
   tools/test --e2e FILE      end-to-end tests of one file (may be given several times)
   tools/test --list          the stages
   tools/test --slurm=SLURM   end to end with that Slurm: {releases}; this machine's or in a Debian root.
@@ -24,10 +24,6 @@ from tools.testing import cases, long_forms, slurm, stages
 EXPECTED = "tests/expected-count"
 
 
-# The fuzzers meet clang and the sanitizers in their long form.
-SLOW = ("tests/fuzz", "tests/perf")
-
-
 def all_stages(files):
     """The stages of the default run, in order: what fails fast first."""
     threaded = ("pmix", "launcher", "spank", "base", "envplugin", "tests/envplugin")
@@ -36,9 +32,8 @@ def all_stages(files):
         stages.Python(),
         stages.Bazel("unit", each_case=True),
         stages.Bats(files),
-        stages.Bazel("asan", "asan", without=SLOW),
+        stages.Bazel("clang-asan", "clang-asan", without=stages.SLOW),
         stages.Bazel("tsan", "tsan", threaded),
-        stages.Bazel("clang", "clang", without=SLOW),
     ]
 
 

@@ -43,6 +43,10 @@ FOLDERS = ("base", "bench", "cli", "core", "docs", "envplugin", "hw", "launcher"
            "tests")
 
 
+# The fuzzers meet clang and the sanitizers in their long form.
+SLOW = ("tests/fuzz", "tests/perf")
+
+
 class Bazel:
     """Unit tests under one configuration. Only the plain one counts each case; the others count each program."""
 
