@@ -126,7 +126,7 @@ later() {
   run -0 --separate-stderr "$CLUSTER" run --name installed srun -N3 --ntasks-per-node=1 sh -c 'echo "$NCCL_IB_HCA"' 3>&-
   [ "$output" = $'=mlx5_1:1\n=mlx5_1:1\n=mlx5_1:1' ]
   # shellcheck disable=SC2154  # run sets it
-  [[ $stderr == *"nccl-tune: server2: "* ]]
+  [[ $stderr == *"nccl-tune: server[1-3] (3 nodes)"* ]]
   run -0 "$CLUSTER" run --name installed srun -N3 --ntasks-per-node=1 --mpi=pmix --nccl-tune \
     nccl-launch -- nccl-bench all_reduce -b 1K -e 4K -f 2 3>&-
   [[ $output == *"# Out of bounds values : 0 OK"* ]]

@@ -9,11 +9,13 @@ from pathlib import Path
 CLONE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(CLONE / "tools"))
 
-from embedded_cluster import slurm_conf  # noqa: E402
+from embedded_cluster import slurm_conf, slurm_root  # noqa: E402
 
-BUILT = ("cli/nccl-tune", "launcher/nccl-launch", "bench/nccl-bench", "bench/libnccl_bench_mpi.so", "spank/spank_nccl_tune.so")
+BUILT = ("cli/nccl-tune", "launcher/nccl-launch", "bench/nccl-bench", "bench/libnccl_bench_mpi.so", "spank/spank_nccl_tune.so",
+         "envplugin/libnccl-env-nccl-tune.so")
 INSTALLED = ("usr/bin/nccl-tune", "usr/bin/nccl-launch", "usr/lib/nccl-bench/nccl-bench",
-             "usr/lib/nccl-bench/libnccl_bench_mpi.so", "usr/lib/nccl-tune/spank_nccl_tune.so")
+             "usr/lib/nccl-bench/libnccl_bench_mpi.so", "usr/lib/nccl-tune/spank_nccl_tune.so",
+             "usr/lib/nccl-tune/libnccl-env-nccl-tune.so")
 
 
 class State:
@@ -37,7 +39,7 @@ class Product(unittest.TestCase):
             (self.folder / path).write_text(Path(path).name, encoding="utf-8")
 
     def install(self):
-        missing = slurm_conf.install_product(self.state, self.folder)
+        missing = slurm_conf.install_product(self.state, self.folder, slurm_root.SlurmRoot())
         for path in self.state.bin.iterdir():
             self.assertEqual((path.name, path.stat().st_mode & 0o777), (path.read_text(encoding="utf-8"), 0o755))
         return missing, sorted(path.name for path in self.state.bin.iterdir())

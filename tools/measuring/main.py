@@ -3,6 +3,7 @@
 
   tools/perf            about a minute
   tools/perf --quick    a few seconds, for a first look
+  tools/perf --steps    what the plugin costs a step of Slurm: 100 rounds on an embedded cluster, about five minutes
 
 Ends with 1 when a ratio misses its target. Milliseconds and bytes depend on the machine and are only shown.
 """
@@ -12,7 +13,7 @@ import os
 import subprocess
 import sys
 
-from tools.measuring import figures
+from tools.measuring import figures, steps
 from tools.testing import stages
 
 TARGETS = ["//tests/perf:read_node_bench", "//tests/perf:paired_process", "//tests/perf:empty_program", "//cli:nccl-tune"]
@@ -23,6 +24,7 @@ def parse(words):
     """The command line."""
     parser = argparse.ArgumentParser(prog="tools/perf", usage=__doc__, add_help=True, allow_abbrev=False)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--steps", action="store_true")
     return parser.parse_args(words)
 
 
@@ -45,6 +47,20 @@ def machine_class():
     return text + (": busy, times are not to be trusted" if load > BUSY * cores else "")
 
 
+def build(options):
+    """Whether what is measured could be built."""
+    if options.steps:
+        return subprocess.run(["tools/build"], check=False).returncode == 0
+    return stages.bazel(["build", "--show_result=0", "--noshow_progress", "--", *TARGETS]) == 0
+
+
+def measure_all(options):
+    """The figures that are asked for."""
+    if options.steps:
+        return steps.measure(run_json, 10 if options.quick else 100)
+    return measure(0.2, 20) if options.quick else measure(3, 200)
+
+
 def measure(seconds, pairs):
     """All figures."""
     bench = ["bazel-bin/tests/perf/read_node_bench", "--benchmark_format=json", f"--benchmark_min_time={seconds}"]
@@ -55,13 +71,13 @@ def measure(seconds, pairs):
 def main(words):
     """Builds, measures, prints; returns the exit status."""
     options = parse(words)
-    if stages.bazel(["build", "--show_result=0", "--noshow_progress", "--", *TARGETS]):
+    if not build(options):
         print("tools/perf: the build failed", file=sys.stderr)
         return 2
     before = machine_class()
     try:
-        found = measure(0.2, 20) if options.quick else measure(3, 200)
-    except (ValueError, OSError) as error:
+        found = measure_all(options)
+    except (ValueError, OSError, subprocess.CalledProcessError) as error:
         print(f"tools/perf: {error}", file=sys.stderr)
         return 2
     print("\n".join(figures.table(found)))
