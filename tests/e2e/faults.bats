@@ -116,7 +116,7 @@ survives() {
   eventually no_step_left
   after=$(size)
   [ "$(files_of_node)" = "$files" ]
-  echo "slurmd: $before kB before, $after kB after $ROW steps"
+  echo "# slurmd: $before kB before, $after kB after $ROW steps" >&3
   [ "$after" -lt $((before + 512)) ]
   all_idle
 }
