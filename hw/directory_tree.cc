@@ -50,6 +50,22 @@ base::Error NotRegular(std::string_view path) {
   return {.code = base::Code::kUnreadable, .what = "not a regular file", .where = std::string(path)};
 }
 
+// Hands a file's bytes to `take` until that says false.
+base::Status ReadPieces(int fd, std::string_view path, std::size_t limit,
+                        const std::function<bool(std::string_view)>& take) {
+  std::vector<char> block(256 << 10);
+  std::size_t done = 0;
+  while (true) {
+    const auto got = read(fd, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return ErrnoError(errno, path);
+    if (got == 0) return base::Ok();
+    done += static_cast<std::size_t>(got);
+    if (done > limit) return LongerThan(limit, path);
+    if (!take(std::string_view(block.data(), static_cast<std::size_t>(got)))) return base::Ok();
+  }
+}
+
 // Whether nobody but root and the user that we are can have written it.
 base::Status CheckWriters(const struct stat& about, std::string_view path) {
   base::Error error{.code = base::Code::kInvalidInput, .where = std::string(path)};
@@ -209,17 +225,7 @@ base::Status DirectoryTree::ReadBlocks(std::string_view path, std::size_t limit,
   struct stat about {};
   if (fstat(fd.get(), &about) != 0) return ErrnoError(errno, path);
   if (!S_ISREG(about.st_mode)) return NotRegular(path);
-  std::vector<char> block(256 << 10);
-  std::size_t done = 0;
-  while (true) {
-    const auto got = read(fd.get(), block.data(), block.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return ErrnoError(errno, path);
-    if (got == 0) return base::Ok();
-    done += static_cast<std::size_t>(got);
-    if (done > limit) return LongerThan(limit, path);
-    if (!take(std::string_view(block.data(), static_cast<std::size_t>(got)))) return base::Ok();
-  }
+  return ReadPieces(fd.get(), path, limit, take);
 }
 
 base::Result<std::string> DirectoryTree::ReadTrusted(std::string_view path, std::size_t limit) const {
@@ -230,15 +236,11 @@ base::Result<std::string> DirectoryTree::ReadTrusted(std::string_view path, std:
   if (!S_ISREG(about.st_mode)) return NotRegular(path);
   if (is_live_) NCCL_TUNE_RETURN_IF_ERROR(CheckWriters(about, path));
   std::string out;
-  std::array<char, 4096> block;
-  while (true) {
-    const auto got = read(fd.get(), block.data(), block.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return ErrnoError(errno, path);
-    if (got == 0) return out;
-    out.append(block.data(), static_cast<std::size_t>(got));
-    if (out.size() > limit) return LongerThan(limit, path);
-  }
+  NCCL_TUNE_RETURN_IF_ERROR(ReadPieces(fd.get(), path, limit, [&](std::string_view piece) {
+    out += piece;
+    return true;
+  }));
+  return out;
 }
 
 base::Result<std::vector<std::string>> DirectoryTree::List(std::string_view path) const {
