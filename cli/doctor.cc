@@ -12,6 +12,7 @@
 #include "core/facts/node.h"
 #include "core/policy/site_policy.h"
 #include "hw/elf_number.h"
+#include "hw/tree.h"
 #include "report/wrap.h"
 #include "site/plugstack.h"
 #include "site/read_job.h"
@@ -51,11 +52,6 @@ std::optional<Release> ParseRelease(std::string_view text) {
 // Slurm's number of a release: 0x160508 is 22.05.8.
 Release FromStamp(std::uint32_t stamp) { return {.major = stamp >> 16, .minor = (stamp >> 8) & 0xff}; }
 
-std::string_view BelowRoot(std::string_view path) {
-  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
-  return path;
-}
-
 class Doctor {
  public:
   Doctor(const hw::Tree& tree, const DoctorInput& input) : tree_(tree), input_(input) {}
@@ -94,7 +90,7 @@ class Doctor {
   bool LookAtPlugin() {
     const auto named = settings_.find("plugstackconfig");
     const std::string beside = conf_.substr(0, conf_.rfind('/') + 1) + "plugstack.conf";
-    const std::string stack(BelowRoot(named == settings_.end() ? beside : named->second));
+    const std::string stack(hw::BelowRoot(named == settings_.end() ? beside : named->second));
     const auto found = site::ReadPlugstack(tree_, stack);
     for (const auto& note : found.notes) {
       if (found.is_read) Say("note", "/" + note.where + ": " + note.what);
@@ -137,14 +133,14 @@ class Doctor {
           "Write optional");
     const auto paths = Candidates(line.path);
     const auto there =
-        std::find_if(paths.begin(), paths.end(), [&](const auto& p) { return tree_.Exists(BelowRoot(p)); });
+        std::find_if(paths.begin(), paths.end(), [&](const auto& p) { return tree_.Exists(hw::BelowRoot(p)); });
     if (there == paths.end()) return Stop("not loaded: there is no " + paths.front());
     return LookAtFile(*there);
   }
 
   bool LookAtFile(const std::string& path) {
     constexpr std::size_t kLargest = 64 << 20;
-    const auto bytes = tree_.Read(BelowRoot(path), kLargest);
+    const auto bytes = tree_.Read(hw::BelowRoot(path), kLargest);
     if (!bytes.ok()) return Stop("not loaded: " + path + ": " + bytes.error().what);
     const auto stamp = hw::ReadElfNumber(*bytes, "plugin_version");
     if (!stamp.ok()) return Stop("not loaded: " + path + " is no plugin of Slurm's: " + stamp.error().what);

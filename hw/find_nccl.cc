@@ -40,11 +40,6 @@ std::vector<std::string> Split(std::string_view text, std::string_view separator
   }
 }
 
-std::string_view BelowRoot(std::string_view path) {
-  while (path.starts_with('/')) path.remove_prefix(1);
-  return path;
-}
-
 std::string NameOf(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 // "2.28.9" at the start of `text`: three numbers of one to three digits each.

@@ -14,9 +14,7 @@ std::map<std::string, std::string, std::less<>> ReadConfTexts(const Tree& tree, 
   constexpr std::size_t kLimit = 1 << 20;
   std::map<std::string, std::string, std::less<>> out;
   for (const auto& path : paths) {
-    std::string_view below_root = path;
-    while (below_root.starts_with('/')) below_root.remove_prefix(1);
-    auto text = tree.Read(below_root, kLimit);
+    auto text = tree.Read(BelowRoot(path), kLimit);
     if (text.ok()) {
       out.emplace(path, std::move(text).value());
     } else if (text.error().code != base::Code::kNotFound) {

@@ -19,6 +19,12 @@
 
 namespace nccl_tune::hw {
 
+// An absolute path as a tree takes it.
+inline std::string_view BelowRoot(std::string_view path) {
+  while (path.starts_with('/')) path.remove_prefix(1);
+  return path;
+}
+
 class Tree {
  public:
   static constexpr std::size_t kAttributeLimit = 64 << 10;

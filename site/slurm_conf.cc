@@ -156,8 +156,7 @@ std::string FindSlurmConf(const hw::Tree& tree, std::string_view path) {
         std::find_if(places.begin(), places.end(), [&](const auto& place) { return tree.Exists(place); });
     if (there != places.end()) out = *there;
   }
-  out.erase(0, std::min(out.find_first_not_of('/'), out.size()));
-  return out;
+  return std::string(hw::BelowRoot(out));
 }
 
 base::Result<std::map<std::string, std::string, std::less<>>> ReadSlurmSettings(const hw::Tree& tree,

@@ -46,11 +46,6 @@ std::vector<std::string> WarningsOf(const std::vector<facts::Note>& notes) {
   return out;
 }
 
-policy::SiteFile ReadPolicyAt(const hw::Tree& tree, std::string_view path, std::vector<facts::Note>* notes) {
-  while (path.starts_with('/')) path.remove_prefix(1);
-  return site::ReadPolicy(tree, notes, path);
-}
-
 // The job's wishes into `out`, as far as the site's policy lets them through; the rest are notes.
 std::vector<facts::Note> TakeWishes(const Mode& mode, Preferences* out) {
   std::vector<facts::Note> refused;
@@ -122,7 +117,7 @@ base::Result<NodePlan> DetectNodePlan(const env::Environment& user, const Wish& 
   NodePlan out;
   out.node = hw::OwnHostName();
   std::vector<facts::Note> notes;
-  const auto file = ReadPolicyAt(*tree, wish.policy, &notes);
+  const auto file = site::ReadPolicy(*tree, &notes, hw::BelowRoot(wish.policy));
   const site::Place place{.node = out.node, .partition = site::PartitionOf(user), .slurm_conf = wish.slurm_conf};
   Preferences preferences{.site = site::ResolveAt(*tree, file, place, &notes)};
   out.mode = ModeOf(wish, preferences.site);
