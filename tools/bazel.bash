@@ -5,7 +5,7 @@
 bazel_command() {
   local -a startup=()
   # An account without a name, as containers have, has no USER, and Bazel ends without one.
-  [ -n "${USER:-}" ] || export USER="${LOGNAME:-uid$(id -u)}"
+  [ -n "${USER:-}" ] || export USER="${LOGNAME:-$(id -un 2>/dev/null || echo "uid$(id -u)")}"
   if [ ! -w "${HOME:-/nonexistent}" ]; then
     startup=(--output_user_root="$PWD/.bazel-cache")
     export HOME="$PWD/.bazel-cache"
