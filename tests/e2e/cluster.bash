@@ -27,6 +27,7 @@ make_plain_clone() {
   cp -r "$CLONE/tests/hosts" "$PLAIN_CLONE/tests"
   cp -L "$CLONE"/bazel-bin/{cli/nccl-tune,launcher/nccl-launch,bench/nccl-bench,envplugin/libnccl-env-nccl-tune.so} \
     "$CLONE"/bazel-bin/bench/libnccl_bench_*.so "$CLONE"/bazel-bin/spank/spank_nccl_tune*.so "$PLAIN_PRODUCT"
+  [ -z "${NCCL_TUNE_BIN:-}" ] || cp -rL "$NCCL_TUNE_BIN"/. "$PLAIN_PRODUCT"
   chmod -R a+rX "$PLAIN_CLONE"
 }
 

@@ -56,6 +56,11 @@ class Product(unittest.TestCase):
                 self.assertEqual(self.install(), ([], names))
                 self.assertEqual(self.drop_in()[-1], "optional /run/cluster/bin/spank_nccl_tune.so")
 
+    def test_programs_that_stand_ahead_of_the_machines(self):
+        self.lay_out(*BUILT, "instead/srun", "instead/library.so", "instead/folder/x")
+        missing, names = self.install()
+        self.assertEqual((missing, names), ([], sorted([*(Path(path).name for path in BUILT), "library.so", "srun"])))
+
     def test_the_drop_in_of_a_root_is_taken_with_its_arguments(self):
         self.lay_out(*INSTALLED)
         target = self.folder / "etc/slurm/plugstack.conf.d/zz-nccl_tune.conf"

@@ -15,6 +15,8 @@ PRODUCT = ("cli/nccl-tune", "launcher/nccl-launch", "bench/nccl-bench", "spank/s
 PLUGIN = "spank_nccl_tune.so"
 # Where our packages put it, below the root they are installed in.
 INSTALLED = ("usr/bin", "usr/lib/nccl-bench", "usr/lib/nccl-tune")
+# Programs and libraries of tests that go with the product; they stand ahead of the machine's own.
+INSTEAD = "instead"
 DROP_IN = Path("etc/slurm/plugstack.conf.d/zz-nccl_tune.conf")
 PLUGIN_OF = "spank/spank_nccl_tune_{}.so"  # for a Slurm that is not the machine's
 
@@ -129,7 +131,9 @@ def install_product(state: State, folder: Path, root: SlurmRoot) -> list[str]:
         plugin = _plugin_of(root, folder)
         found |= {f"spank/{PLUGIN}": plugin} if plugin else {}
     state.bin.mkdir()
-    for name, path in found.items():
+    more = folder / INSTEAD
+    others = {path.name: path for path in more.iterdir() if path.is_file()} if os.access(more, os.R_OK | os.X_OK) else {}
+    for name, path in (found | others).items():
         target = state.bin / Path(name).name
         new = target.with_name(target.name + ".new")
         shutil.copyfile(path, new)

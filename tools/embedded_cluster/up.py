@@ -16,6 +16,7 @@ from .machines import CLONE, Node
 from .slurm_root import SlurmRoot
 from .state import State
 
+PRODUCT_VARIABLE = "NCCL_TUNE_BIN"  # the product of a cluster that is started without --bin
 KILL_SECONDS = 15
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -159,9 +160,10 @@ def _interrupt(number, _frame):
 def up(state: State, nodes: list[Node], build: str | None, root: SlurmRoot) -> None:
     """Starts the cluster and returns when every node is idle."""
     began = time.monotonic()
-    folder = CLONE / "bazel-bin" if build is None else Path(build)
-    if build == "" or build and not folder.is_dir():
-        raise bad_input("--bin", build, "a folder with the built product")
+    what, given = ("--bin", build) if build is not None else (PRODUCT_VARIABLE, os.environ.get(PRODUCT_VARIABLE))
+    folder = CLONE / "bazel-bin" if given is None else Path(given)
+    if given is not None and (not given or not folder.is_dir()):
+        raise bad_input(what, given, "a folder with the built product")
     rootless = os.geteuid() != 0 or namespaces.has_one_user()
     os.umask(0o022)
     for number in ENDING:

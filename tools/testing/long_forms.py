@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Callable
 
-from tools.testing import fuzz, packages, slurm, stages
+from tools.testing import fuzz, packages, sanitized, slurm, stages
 
 ALL = "all"  # --long without a name
 
@@ -23,6 +23,7 @@ class LongForm:
 LONG_FORMS = (
     LongForm("faults", "the faults of a node, 1,000 steps in a row, 64 at once", 15,
              partial(stages.Bats, ["tests/e2e/faults.bats"], "faults", {"NCCL_TUNE_LONG": "1"}), clusters=True),
+    LongForm("asan", "the plugin with sanitizers inside slurmd, slurmstepd and Slurm's commands, end to end", 15, sanitized.Sanitized),
     LongForm("gcc-asan", "unit tests with GCC's sanitizers", 10, partial(stages.Bazel, "gcc-asan", "asan", without=stages.SLOW)),
     LongForm("clang", "unit tests built by clang alone", 8, partial(stages.Bazel, "clang", "clang", without=stages.SLOW)),
     LongForm("fuzz", "every fuzzer under sanitizers: a million runs each, 10 minutes at least", 30, fuzz.Fuzz),
