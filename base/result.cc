@@ -5,6 +5,12 @@
 
 namespace nccl_tune::base {
 
+std::string Shortened(std::string_view text) {
+  constexpr std::size_t kMost = 512;
+  if (text.size() <= kMost) return std::string(text);
+  return std::string(text.substr(0, kMost)) + "... (" + std::to_string(text.size()) + " bytes)";
+}
+
 std::string Printable(std::string_view text) {
   constexpr std::size_t kLimit = 200;
   constexpr char kHex[] = "0123456789abcdef";

@@ -41,6 +41,9 @@ struct Error {
 // Text with control characters, backslashes and bytes that are not ASCII replaced by \xNN; cut after 200 bytes.
 std::string Printable(std::string_view text);
 
+// The beginning of a text that may be very long, with its length: "abc... (131072 bytes)".
+std::string Shortened(std::string_view text);
+
 template <typename T>
 class [[nodiscard]] Result {
  public:

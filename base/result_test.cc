@@ -52,5 +52,11 @@ TEST(ErrorTest, MessageStaysOneLineWhateverWasRead) {
   EXPECT_EQ(Printable(std::string(300, 'a')), std::string(200, 'a') + "...");
 }
 
+TEST(ShortenedTest, OnlyWhatIsLong) {
+  EXPECT_EQ(Shortened(""), "");
+  EXPECT_EQ(Shortened(std::string(512, 'x')), std::string(512, 'x'));
+  EXPECT_EQ(Shortened(std::string(513, 'x')), std::string(512, 'x') + "... (513 bytes)");
+}
+
 }  // namespace
 }  // namespace nccl_tune::base

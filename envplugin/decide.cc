@@ -66,11 +66,11 @@ std::string Explained(const Source& source, const facts::Node& node, env::Plan p
 
 }  // namespace
 
-bool PlanStands(const Environment& environment) {
+bool PlanStands(const Environment& environment, std::string_view node) {
   const auto text = base::Lookup(environment, env::kPlanVariable);
   if (!text) return false;
   const auto plan = env::ParsePlan(*text);
-  if (!plan.ok()) return false;
+  if (!plan.ok() || plan->node != node) return false;
   return std::all_of(plan->set.begin(), plan->set.end(), [&](const auto& entry) {
     return !entry.first.starts_with("NCCL_") || environment.contains(entry.first);
   });
@@ -81,7 +81,7 @@ base::Result<Decision> Decide(const Source& source, const Environment& environme
   if (!wish.refused.empty())
     return Nothing(source, wish, "NCCL_TUNE has \"" + base::Printable(wish.refused) + "\", which is no mode");
   if (!wish.Active()) return Nothing(source, wish, "NCCL_TUNE=off");
-  if (PlanStands(environment)) return Nothing(source, wish, "what the Slurm plugin has set is there");
+  if (PlanStands(environment, source.node)) return Nothing(source, wish, "what the Slurm plugin has set is there");
   std::vector<facts::Note> notes;
   auto site = ReadSite(source, environment, &notes);
   if (site.IsOff()) return Nothing(source, wish, "the site's policy turns the tool off on this node");

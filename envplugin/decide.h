@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/environment.h"
@@ -39,8 +40,8 @@ struct Decision {
 base::Result<Decision> Decide(const Source& source, const base::Environment& environment,
                               const nccl::NcclVersion& version);
 
-// Whether the environment still holds what a plan of the Slurm plugin set in it.
-bool PlanStands(const base::Environment& environment);
+// Whether the environment still holds what a plan of the Slurm plugin for this node set in it.
+bool PlanStands(const base::Environment& environment, std::string_view node);
 
 }  // namespace nccl_tune::envplugin
 

@@ -176,6 +176,8 @@ TEST(PlanStandsTest, Table) {
       {{{"NCCL_TUNE_PLAN", R"({"v":1,"node":"n","set":{}})"}}, true},
       {{{"NCCL_TUNE_PLAN", plan}, {"NCCL_A", "1"}}, false},
       {{{"NCCL_TUNE_PLAN", plan}}, false},
+      {{{"NCCL_TUNE_PLAN", R"({"v":1,"node":"other","set":{}})"}}, false},
+      {{{"NCCL_TUNE_PLAN", R"({"v":1,"node":"","set":{}})"}}, false},
       {{{"NCCL_A", "1"}, {"NCCL_B", "2"}}, false},
       {{{"NCCL_TUNE_PLAN", ""}}, false},
       {{{"NCCL_TUNE_PLAN", "{"}}, false},
@@ -183,7 +185,7 @@ TEST(PlanStandsTest, Table) {
       {{}, false},
   };
   for (const auto& row : kRows)
-    EXPECT_EQ(PlanStands(row.environment), row.stands) << base::ToEntries(row.environment).size();
+    EXPECT_EQ(PlanStands(row.environment, "n"), row.stands) << base::ToEntries(row.environment).size();
 }
 
 }  // namespace

@@ -57,38 +57,40 @@ Value Guard(Value otherwise, Body body) noexcept {
   }
 }
 
-// Writing to a pipe that nobody reads must not end the process: the signal is held back, and taken where it was ours.
-class NoPipeSignal {
+// Writing to a pipe that nobody reads, or past the limit of a file's size, must not end the process: the signals are
+// held back, and taken where they were ours.
+class NoWriteSignals {
  public:
-  NoPipeSignal() {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
+  NoWriteSignals() {
+    sigemptyset(&held_);
     sigset_t pending;
-    was_pending_ = sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    if (sigpending(&pending) != 0) sigfillset(&pending);
+    for (const int number : {SIGPIPE, SIGXFSZ}) {
+      if (sigismember(&pending, number) == 0) sigaddset(&held_, number);
+    }
+    pthread_sigmask(SIG_BLOCK, &held_, &before_);
   }
-  ~NoPipeSignal() {
+  ~NoWriteSignals() {
     const timespec now{};
-    if (!was_pending_ && raised_) sigtimedwait(&pipe_, nullptr, &now);
+    if (raised_) sigtimedwait(&held_, nullptr, &now);
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
-  NoPipeSignal(const NoPipeSignal&) = delete;
-  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+  NoWriteSignals(const NoWriteSignals&) = delete;
+  NoWriteSignals& operator=(const NoWriteSignals&) = delete;
   void Raised() { raised_ = true; }
 
  private:
-  sigset_t pipe_{};
+  sigset_t held_{};
   sigset_t before_{};
-  bool was_pending_ = false;
   bool raised_ = false;
 };
 
 void PrintToUser(std::string_view text) {
-  NoPipeSignal signal;
+  NoWriteSignals signals;
   while (!text.empty()) {
     const ssize_t wrote = write(STDERR_FILENO, text.data(), text.size());
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0 && errno == EPIPE) signal.Raised();
+    if (wrote < 0 && (errno == EPIPE || errno == EFBIG)) signals.Raised();
     if (wrote <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(wrote));
   }

@@ -58,8 +58,14 @@ base::Result<std::string> RunProgram(const std::vector<std::string>& words, std:
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, writer.get(), STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  // A group of its own, so that what a script has started ends with it.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
   pid_t pid = -1;
-  const int error = posix_spawnp(&pid, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
+  const int error = posix_spawnp(&pid, words[0].c_str(), &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   writer = Descriptor();
   if (error != 0) {
@@ -69,7 +75,7 @@ base::Result<std::string> RunProgram(const std::vector<std::string>& words, std:
   }
   std::string out;
   const bool whole = ReadAll(reader.get(), Clock::now() + patience, &out);
-  if (!whole) kill(pid, SIGKILL);
+  if (!whole) kill(-pid, SIGKILL);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

@@ -27,6 +27,8 @@ TEST(RunProgramTest, WhatFails) {
   EXPECT_EQ(RunProgram({"sh", "-c", "echo a; exit 3"}, kLong).error().what, "it failed");
   EXPECT_EQ(RunProgram({"sleep", "30"}, kShort).error().what, "no whole answer in time");
   EXPECT_EQ(RunProgram({"cat", "/dev/zero"}, kLong).error().what, "no whole answer in time");
+  EXPECT_EQ(RunProgram({"sh", "-c", "sleep 321 & wait"}, kShort).error().what, "no whole answer in time");
+  EXPECT_EQ(*RunProgram({"sh", "-c", "ps -eo args | grep -cx '[s]leep 321' || true"}, kLong), "0\n");
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no child stays";
   EXPECT_EQ(errno, ECHILD);
 }

@@ -26,7 +26,7 @@ std::string ShownValue(const Setting& setting) {
     case Action::kSet:
       return *setting.decision.value + (setting.origin.empty() ? "" : "   (" + setting.origin + ")");
     case Action::kKeep:
-      return setting.user_value + "   (" + (IsUsers(setting) ? "yours" : setting.origin) + ", kept)";
+      return base::Shortened(setting.user_value) + "   (" + (IsUsers(setting) ? "yours" : setting.origin) + ", kept)";
     case Action::kYielded:
       return "(left unset)";
     case Action::kUnset:
@@ -86,7 +86,7 @@ std::string OtherWrongText(const Explanation& all, std::size_t width) {
   for (const auto& c : all.contradictions) {
     if (IsDecided(all.plan, c.variable) || c.variable == last) continue;
     last = c.variable;
-    out += Wrap(c.variable, kValue, c.value + "   (set already)", width) +
+    out += Wrap(c.variable, kValue, base::Shortened(c.value) + "   (set already)", width) +
            WrongText(all.contradictions, c.variable, width);
   }
   return out;

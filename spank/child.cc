@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,8 +36,10 @@ bool DropToEffectiveIds() {
   return setresgid(gid, gid, gid) == 0 && setresuid(uid, uid, uid) == 0;
 }
 
-[[noreturn]] void BeChild(int pipe_end, const std::function<std::string()>& work) {
+// This is a copy of slurmstepd: whatever happens, it must not go on as one.
+[[noreturn]] void BeChild(int pipe_end, const std::function<std::string()>& work) noexcept try {
   ResetSignals();
+  BeUnreadable();
   const int null = open("/dev/null", O_RDWR);
   for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
   // The pipe may lie on any number; it ends on 3, and nothing else stays open.
@@ -51,6 +54,8 @@ bool DropToEffectiveIds() {
     done += static_cast<std::size_t>(wrote);
   }
   _exit(0);
+} catch (...) {
+  _exit(1);
 }
 
 int Remaining(Clock::time_point end) {
@@ -97,8 +102,10 @@ void CloseFrom(int first) {
   for (int fd = first; fd < limit; ++fd) close(fd);
 }
 
+void BeUnreadable() { prctl(PR_SET_DUMPABLE, 0); }
+
 void ResetSignals() {
-  for (const int number : {SIGTERM, SIGINT, SIGPIPE, SIGCHLD, SIGALRM, SIGUSR1, SIGUSR2}) signal(number, SIG_DFL);
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

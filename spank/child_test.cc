@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
 #include <string>
 
 namespace nccl_tune::spank {
@@ -48,6 +50,18 @@ TEST(RunInChildTest, SurvivesAChildThatDies) {
       milliseconds(5000));
   ASSERT_FALSE(got.ok());
   EXPECT_EQ(got.error().what, "the detecting process died of signal 9");
+}
+
+TEST(RunInChildTest, AnExceptionEndsTheChild) {
+  const pid_t caller = getpid();
+  const auto got = RunInChild([]() -> std::string { throw std::bad_alloc(); }, milliseconds(5000));
+  if (getpid() != caller) _exit(0);  // the copy went on
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.error().what, "the detecting process failed");
+}
+
+TEST(RunInChildTest, TheChildCannotBeLookedInto) {
+  EXPECT_EQ(*RunInChild([] { return std::to_string(prctl(PR_GET_DUMPABLE)); }, milliseconds(5000)), "0");
 }
 
 TEST(RunInChildTest, RefusesAnEndlessAnswer) {

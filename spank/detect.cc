@@ -98,7 +98,8 @@ std::vector<std::string> HurtsOf(const report::Explanation& all) {
   std::vector<std::string> out;
   for (const auto& c : all.contradictions) {
     if (c.is_harmless) continue;
-    const std::string line = c.variable + "=" + c.value + ": " + c.what + (c.hint.empty() ? "" : ". " + c.hint);
+    const std::string line =
+        c.variable + "=" + base::Shortened(c.value) + ": " + c.what + (c.hint.empty() ? "" : ". " + c.hint);
     out.push_back(base::Printable(line));
   }
   return out;

@@ -14,6 +14,7 @@ using base::Status;
 
 constexpr std::string_view kWhere = "--nccl-tune";
 constexpr std::string_view kNcclPrefix = "NCCL_";
+constexpr std::size_t kMostBytes = 4096;  // as in a policy's [set]: a plan is at most 8 KiB
 
 Error Wrong(std::string what, std::string_view seen, std::string expected, std::string hint = "") {
   return {.code = base::Code::kInvalidInput,
@@ -62,6 +63,12 @@ Status TakeValue(std::string_view item, std::string_view text, Mode* out) {
     return error;
   }
   if (!out->values.emplace(name, value).second) return Wrong("set twice", item, "one value for a variable");
+  std::size_t bytes = 0;
+  for (const auto& [set, text_of] : out->values) bytes += set.size() + text_of.size();
+  if (bytes > kMostBytes) {
+    return Wrong("too much to set", item,
+                 "at most " + std::to_string(kMostBytes) + " bytes of names and values in all");
+  }
   return base::Ok();
 }
 

@@ -89,8 +89,12 @@ TEST(ModeTest, BadNamesTheItemAndWhatIsValid) {
 TEST(ModeTest, BadValues) {
   const std::string no_variable = "--nccl-tune: not a variable of NCCL's that can be set: got ";
   const std::string begins = ", expected a name that begins with NCCL_";
+  const std::string much(1000, 'x');
+  std::string too_much;
+  for (const char* name : {"0", "1", "2", "3", "4"}) too_much += "set=NCCL_NEW" + (name + (":" + much)) + ",";
+  too_much.pop_back();
   const struct {
-    const char* text;
+    std::string text;
     std::string message;
   } kRows[] = {
       {"set=", "--nccl-tune: no value: got \"set=\", expected set=NAME:VALUE"},
@@ -113,6 +117,8 @@ TEST(ModeTest, BadValues) {
        "--nccl-tune: set=NCCL_NEW: a line end or other control character in the value: got \"a\\x0ab\""},
       {"set=NCCL_NEW:1,set=NCCL_NEW:2",
        "--nccl-tune: set twice: got \"set=NCCL_NEW:2\", expected one value for a variable"},
+      {too_much, "--nccl-tune: too much to set: got \"set=NCCL_NEW4:" + std::string(186, 'x') +
+                     "...\", expected at most 4096 bytes of names and values in all"},
       {"set=NCCL_NEW:1,unset=NCCL_NEW", "--nccl-tune: set and unset: got \"NCCL_NEW\", expected one of them"},
       {"unset=", no_variable + "\"unset=\"" + begins},
       {"unset=PATH", no_variable + "\"unset=PATH\"" + begins},

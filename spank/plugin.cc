@@ -123,11 +123,14 @@ std::optional<Mode> ModeOfJob(const base::Environment& user) {
   return Mode{};
 }
 
+// Whether srun has put a place of ours into the variable; anything else in it is the user's.
+bool IsPlace(const char* text) { return text != nullptr && ParseCollectorPlace(text).ok(); }
+
 // In srun. Nodes that explain themselves do it in one place, where those with one plan share one table.
 int LocalUserInit(spank_t spank) {
   const std::string variable(kCollectorVariable);
-  if (getenv(variable.c_str()) != nullptr) unsetenv(variable.c_str());  // of an outer srun
-  auto user = JobEnvironment(spank);                                    // with what --export adds
+  if (IsPlace(getenv(variable.c_str()))) unsetenv(variable.c_str());  // of an outer srun
+  auto user = JobEnvironment(spank);                                  // with what --export adds
   if (user.empty()) user = base::CopyEnvironment(environ);
   const auto wish = base::Lookup(user, "NCCL_TUNE");
   std::optional<Mode> mode = TheContext().option;
@@ -202,15 +205,17 @@ void TellPlan(spank_t spank, const MadePlan& made) {
 int UserInit(spank_t spank) {
   Context& context = TheContext();
   const auto user = JobEnvironment(spank);
-  context.has_collector = user.contains(kCollectorVariable);
+  const std::string collector = base::Lookup(user, kCollectorVariable).value_or("");
+  context.has_collector = IsPlace(collector.c_str());
   const char* slurm_conf = getenv("SLURM_CONF");  // of slurmstepd: the job's own would let it choose its features
   const Wish wish{.mode = ModeOfJob(user),
                   .fallback = context.arguments.site_default,
                   .policy = context.arguments.policy,
                   .slurm_conf = slurm_conf == nullptr ? "" : slurm_conf,
-                  .collector = base::Lookup(user, kCollectorVariable).value_or("")};
-  // A step inside a tuned one starts from what the user has set: also when it says off, and when detection fails.
-  if (context.option || wish.mode.value_or(wish.fallback).set) context.outer = OuterValues(user);
+                  .collector = context.has_collector ? collector : ""};
+  // A step inside a tuned one starts from what the user has set, whatever comes of it here: the outer step's values are
+  // those of the node that its script runs on.
+  context.outer = OuterValues(user);
   // Without a wish only a site's policy can make this step one of ours, and only where the site has said so.
   const bool asked = wish.mode ? wish.mode->Active() : wish.fallback.Active();
   if (!asked && (wish.mode || !context.arguments.default_by_policy)) return 0;
@@ -221,9 +226,7 @@ int UserInit(spank_t spank) {
   }
   TellPlan(spank, *made);
   context.fault = made->plan.fault;
-  if (!made->plan.mode.set) return 0;
-  if (context.outer.empty()) context.outer = OuterValues(user);
-  context.plan = *std::move(made);
+  if (made->plan.mode.set) context.plan = *std::move(made);
   return 0;
 }
 

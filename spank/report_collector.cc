@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <map>
+#include <deque>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -31,7 +31,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostConnections = 64;  // at once; the kernel keeps others waiting
+constexpr std::size_t kMostConnections = 64;  // at once; for a further one the oldest goes
 
 base::Error ErrnoFailure(const char* call) {
   return {.code = base::Code::kInternal, .what = std::string(call) + ": " + std::generic_category().message(errno)};
@@ -74,9 +74,33 @@ int Listen(int* port) {
   return -1;
 }
 
-void Print(std::string_view text) {
+milliseconds Until(Clock::time_point end) {
+  return std::max(std::chrono::duration_cast<milliseconds>(end - Clock::now()), milliseconds(0));
+}
+
+// Whether the other end has gone, with nothing more to read.
+bool IsGone(int fd) {
+  char none;
+  return recv(fd, &none, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+// Waits only while someone may read it: until `end`, or a moment after srun has ended.
+void Print(std::string_view text, int life, Clock::time_point end) {
+  constexpr std::size_t kAtOnce = 4096;  // what a pipe that is ready for writing takes without waiting
+  constexpr milliseconds kMoment{500};
+  bool is_over = false;
   while (!text.empty()) {
-    const auto wrote = write(STDERR_FILENO, text.data(), text.size());
+    std::array<pollfd, 2> waited = {{{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0},
+                                     {.fd = is_over ? -1 : life, .events = 0, .revents = 0}}};
+    const int ready = poll(waited.data(), waited.size(), static_cast<int>(Until(end).count()));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return;
+    if (waited[1].revents != 0) {
+      is_over = true;
+      end = std::min(end, Clock::now() + kMoment);
+    }
+    if (waited[0].revents == 0) continue;
+    const auto wrote = write(STDERR_FILENO, text.data(), std::min(text.size(), kAtOnce));
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(wrote));
@@ -87,45 +111,65 @@ void Print(std::string_view text) {
 class Collector {
  public:
   Collector(int listener, int life, std::string token, int nodes, const CollectorTimes& times)
-      : listener_(listener), life_(life), token_(std::move(token)), nodes_(nodes), times_(times) {}
+      : end_(Clock::now() + times.longest),
+        listener_(listener),
+        life_(life),
+        token_(std::move(token)),
+        nodes_(nodes),
+        times_(times) {}
 
+  // Reports are printed once none has come for the quiet time; bytes of who says nothing of use do not count.
   void Run() {
-    const auto end = Clock::now() + times_.longest;
-    while (static_cast<int>(seen_.size()) < nodes_) {
-      const bool waits = !reports_.empty();
-      const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now());
-      if (left.count() <= 0) break;
-      const auto patience = waits ? std::min(left, times_.quiet) : left;
-      if (!Poll(static_cast<int>(patience.count()))) {
-        if (is_over_) break;
-        Flush();
-      }
+    while (static_cast<int>(seen_.size()) < nodes_ && !is_over_ && Until(end_).count() > 0) {
+      Poll(reports_.empty() ? end_ : std::min(end_, last_report_ + times_.quiet));
+      if (!reports_.empty() && Until(last_report_ + times_.quiet).count() == 0) Flush();
     }
     Flush();
   }
 
  private:
-  // False: nothing came in time, or srun has ended.
-  bool Poll(int patience) {
-    std::vector<pollfd> waited = {
-        {.fd = life_, .events = 0, .revents = 0},
-        {.fd = connections_.size() < kMostConnections ? listener_ : -1, .events = POLLIN, .revents = 0}};
-    for (const auto& [fd, text] : connections_) waited.push_back({.fd = fd, .events = POLLIN, .revents = 0});
-    const int ready = poll(waited.data(), waited.size(), patience);
-    if (ready < 0) return errno == EINTR;
+  struct Connection {
+    int fd;
+    std::string text;
+  };
+
+  void Poll(Clock::time_point until) {
+    std::vector<pollfd> waited = {{.fd = life_, .events = 0, .revents = 0},
+                                  {.fd = accepts_ ? listener_ : -1, .events = POLLIN, .revents = 0}};
+    for (const auto& one : connections_) waited.push_back({.fd = one.fd, .events = POLLIN, .revents = 0});
+    if (poll(waited.data(), waited.size(), static_cast<int>(Until(until).count())) < 0) {
+      is_over_ = errno != EINTR;
+      return;
+    }
     is_over_ = waited[0].revents != 0;
     for (std::size_t i = 2; i < waited.size(); ++i) {
       if (waited[i].revents != 0) ReadFrom(waited[i].fd);
     }
-    if (waited[1].revents != 0) {
-      const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-      if (fd >= 0) connections_.emplace(fd, "");
+    if (waited[1].revents != 0) Accept();
+  }
+
+  void Accept() {
+    const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      connections_.push_back({.fd = fd, .text = ""});
+    } else if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED) {
+      accepts_ = false;  // out of descriptors, say: it would be ready for ever
+      if (connections_.empty()) is_over_ = true;
     }
-    return ready > 0 && !is_over_;
+    // A node that tells is done within milliseconds; who keeps silent makes room.
+    if (!connections_.empty() && (connections_.size() > kMostConnections || !accepts_)) Close(connections_.begin());
+  }
+
+  void Close(std::deque<Connection>::iterator one) {
+    close(one->fd);
+    connections_.erase(one);
+    accepts_ = true;
   }
 
   void ReadFrom(int fd) {
-    std::string& text = connections_[fd];
+    const auto one = std::find_if(connections_.begin(), connections_.end(), [fd](const auto& c) { return c.fd == fd; });
+    if (one == connections_.end()) return;
+    std::string& text = one->text;
     std::array<char, 8192> block;
     const auto got = recv(fd, block.data(), block.size(), 0);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
@@ -133,15 +177,17 @@ class Collector {
     const auto end = text.find('\n');
     if (got > 0 && end == std::string::npos && text.size() <= kReportLimit) return;
     auto report = ParseReport(std::string_view(text).substr(0, end), token_);
-    if (report.ok()) {
+    if (report.ok() && !IsGone(fd)) {  // one that has given up prints its own
       (void)send(fd, kReceived.data(), kReceived.size(), MSG_NOSIGNAL);
+      last_report_ = Clock::now();
       if (seen_.insert(report->node).second) reports_.push_back(std::move(report).value());
     }
-    close(fd);
-    connections_.erase(fd);
+    Close(one);
   }
 
-  void Flush() { Print(GroupReports(std::exchange(reports_, {}))); }
+  void Flush() { Print(GroupReports(std::exchange(reports_, {})), life_, end_); }
+
+  const Clock::time_point end_;
 
   const int listener_;
   const int life_;  // readable when srun has ended
@@ -149,14 +195,16 @@ class Collector {
   const int nodes_;
   const CollectorTimes times_;
   bool is_over_ = false;
-  std::map<int, std::string> connections_;
+  bool accepts_ = true;
+  Clock::time_point last_report_{};
+  std::deque<Connection> connections_;  // the oldest first
   std::vector<Report> reports_;
   std::set<std::string> seen_;
 };
 
-// In the grandchild, which is nobody's to wait for.
+// In the grandchild, which is nobody's to wait for. This is a copy of srun: whatever happens, it must not go on as one.
 [[noreturn]] void BeCollector(int listener, int life, const std::string& token, int nodes,
-                              const CollectorTimes& times) {
+                              const CollectorTimes& times) noexcept try {
   // Only these two and stderr stay open: a pipe of srun's would keep its reader waiting.
   constexpr int kListener = 3;
   constexpr int kLife = 4;
@@ -168,8 +216,12 @@ class Collector {
   dup2(null, STDOUT_FILENO);
   CloseFrom(kLife + 1);
   prctl(PR_SET_NAME, "nccl-tune");
+  // What a terminal sends is for srun, which may go on; this ends with srun.
+  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP}) signal(number, SIG_IGN);
   Collector(kListener, kLife, token, nodes, times).Run();
   _exit(0);
+} catch (...) {
+  _exit(1);
 }
 
 }  // namespace
@@ -190,6 +242,7 @@ base::Result<std::string> StartCollector(int nodes, const CollectorTimes& times)
   const pid_t pid = fork();
   if (pid == 0) {
     ResetSignals();
+    BeUnreadable();
     close(life[1]);  // else it would wait for itself
     if (fork() == 0) BeCollector(listener, life[0], place.token, nodes, times);
     _exit(0);

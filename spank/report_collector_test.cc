@@ -147,10 +147,50 @@ TEST_F(CollectorTest, StrangersAreNotHeard) {
   close(silent);
 }
 
+TEST_F(CollectorTest, BytesOfAStrangerDoNotPutThePrintingOff) {
+  if (!Start(2, {.quiet = milliseconds(300), .longest = kLong})) GTEST_SKIP() << "no address but loopback";
+  const int stranger = Connect();
+  EXPECT_TRUE(Tell("n2", "a", "x\n"));
+  bool printed = false;
+  for (int i = 0; i < 400 && !printed; ++i) {  // a byte each 50 ms, for at most 20 s
+    (void)send(stranger, "x", 1, MSG_NOSIGNAL);
+    printed = HasPrinted(milliseconds(50));
+  }
+  EXPECT_TRUE(printed);
+  End();
+  close(stranger);
+}
+
+TEST_F(CollectorTest, AReportWhoseNodeHasGivenUpIsNotPrinted) {
+  if (!Start(2, {.quiet = milliseconds(50), .longest = kLong})) GTEST_SKIP() << "no address but loopback";
+  const auto place = *ParseCollectorPlace(where_);
+  const std::string line = ToLine({.node = "n1", .key = "a", .text = "late\n"}, place.token);
+  const int fd = Connect();
+  (void)send(fd, line.data(), line.size() - 1, MSG_NOSIGNAL);
+  (void)send(fd, "\n", 1, MSG_NOSIGNAL | MSG_MORE);
+  shutdown(fd, SHUT_WR);
+  EXPECT_FALSE(HasPrinted(kShort));
+  EXPECT_TRUE(Tell("n1", "a", "in time\n"));
+  EXPECT_TRUE(Tell("n2", "a", "in time\n"));
+  const std::string printed = Printed();
+  EXPECT_EQ(printed.find("late"), std::string::npos) << printed;
+  close(fd);
+}
+
+TEST_F(CollectorTest, ItEndsWithSrunWhenNobodyReadsWhatItPrints) {
+  if (!Start(2, {.quiet = milliseconds(10), .longest = kLong})) GTEST_SKIP() << "no address but loopback";
+  const std::string much(100000, 'x');  // more than a pipe holds
+  EXPECT_TRUE(Tell("n1", "a", (much + "\n").c_str()));
+  EXPECT_TRUE(HasPrinted(kLong));
+  End();
+  pollfd ended{.fd = output_[0], .events = 0, .revents = 0};  // POLLHUP: no process writes there any more
+  EXPECT_EQ(poll(&ended, 1, static_cast<int>(kLong.count())), 1);
+}
+
 TEST_F(CollectorTest, ManySilentConnectionsDoNotStopIt) {
   if (!Start(1)) GTEST_SKIP() << "no address but loopback";
   std::vector<int> silent;
-  for (int i = 0; i < 60; ++i) silent.push_back(Connect());
+  for (int i = 0; i < 200; ++i) silent.push_back(Connect());
   EXPECT_TRUE(Tell("n1", "a", "mine\n"));
   EXPECT_EQ(Printed(), "nccl-tune: n1\nmine\n");
   for (const int fd : silent) close(fd);

@@ -31,6 +31,11 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
+// What one variable may have wrong before the rest is a number, and how many unknown names are compared with all that
+// are known: an environment may hold thousands.
+constexpr std::size_t kMostFindings = 8;
+constexpr std::size_t kMostUnknown = 64;
+
 struct Scene {
   const facts::Node& node;
   const Environment& all;
@@ -281,7 +286,7 @@ Findings JudgeOnNode(const Scene& scene, const std::string& name, const std::str
 // Of NCCL's names only: our table does not hold all of them, so an unknown name is wrong only where a known one is near
 // and not set itself.
 Findings JudgeName(const Scene& scene, const std::string& name) {
-  if (!name.starts_with("NCCL_") || nccl::IsOurOwn(name)) return {};
+  if (!name.starts_with("NCCL_") || nccl::IsOurOwn(name) || name.size() > nccl::kLongestName) return {};
   std::vector<std::string_view> known;
   for (const auto& variable : nccl::AllVariables()) known.push_back(variable.name);
   const std::string_view nearest = base::Nearest(name, known);
@@ -307,14 +312,27 @@ Findings Judge(const Scene& scene, const std::string& name, const std::string& v
   return JudgeOnNode(scene, name, value);
 }
 
+// Of many the first ones and the last, which is what they come to.
+void CutMiddle(Findings* findings) {
+  if (findings->size() <= kMostFindings) return;
+  const auto first = findings->begin() + kMostFindings - 2;
+  const std::string more = std::to_string(findings->end() - first - 1) + " more of these";
+  *first = {.what = more, .is_harmless = first->is_harmless};
+  findings->erase(first + 1, findings->end() - 1);
+}
+
 }  // namespace
 
 std::vector<Contradiction> FindContradictions(const facts::Node& node, const Environment& theirs,
                                               const Environment& all, const nccl::NcclVersion& version) {
   const Scene scene{.node = node, .all = all, .version = version, .selection = nccl::SelectHcas(node, version, all)};
   std::vector<Contradiction> out;
+  std::size_t unknown = 0;
   for (const auto& [name, value] : theirs) {
-    for (auto& finding : Judge(scene, name, value)) {
+    if (name.starts_with("NCCL_") && nccl::Lookup(name) == nullptr && ++unknown > kMostUnknown) continue;
+    Findings findings = Judge(scene, name, value);
+    CutMiddle(&findings);
+    for (auto& finding : findings) {
       out.push_back({.variable = name,
                      .value = value,
                      .what = std::move(finding.what),

@@ -164,6 +164,21 @@ TEST(ContradictionsTest, NamesThatLookMisspelt) {
   EXPECT_EQ(Judge(MakeNode(), {{"NCCL_IB_HCAS", "x"}, {"NCCL_IB_HCA", "=mlx5_2:1"}}), "") << "the right one is set too";
 }
 
+TEST(ContradictionsTest, ManyAreANumber) {
+  std::string devices = "=";
+  for (int i = 0; i < 20; ++i) devices += "nosuch" + std::to_string(i) + ",";
+  const auto found = FindContradictions(MakeNode(), {{"NCCL_IB_HCA", devices}}, {{"NCCL_IB_HCA", devices}}, kVersion);
+  ASSERT_EQ(found.size(), 8u);
+  EXPECT_EQ(found[0].what, "there is no nosuch0 on this node");
+  EXPECT_TRUE(found[6].what.ends_with(" more of these")) << found[6].what;
+  EXPECT_TRUE(found[7].what.starts_with("it leaves NCCL no port")) << found[7].what;
+  Environment misspelt;
+  for (int i = 0; i < 5000; ++i) misspelt["NCCL_IB_HCA" + std::to_string(i)] = "1";
+  EXPECT_LE(FindContradictions(MakeNode(), misspelt, misspelt, kVersion).size(), 64u);
+  const Environment long_name = {{"NCCL_IB_HCAS" + std::string(100000, 'S'), "1"}};
+  EXPECT_EQ(Judge(MakeNode(), long_name), "");
+}
+
 TEST(ContradictionsTest, InterfacesThatCannotBeFound) {
   for (const char* value : {"=ens9", "=ens7", "=ens8", "=ens5"}) {
     EXPECT_TRUE(

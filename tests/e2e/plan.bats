@@ -233,6 +233,42 @@ server1 x none =ens11f1" ]
 none" ]
 }
 
+# The values of a batch script are those of its own node; a step on others must not inherit them.
+@test "a tuned batch job's steps that say off have nothing of the first node's" {
+  local script=$'#!/bin/sh\n#SBATCH -N3 --ntasks-per-node=1 -o /run/cluster/shared/off.out\n'"$SHOW"$'\n'
+  local word shown="srun -l sh -c '$SHOW; echo \${NCCL_TUNE_PLAN-none}' | sed 's/^[0-9]*: //' | sort -u"
+  head_run mkdir -p /run/cluster/shared
+  for word in off dry-run bogus; do
+    head_run sh -c 'cat >/tmp/off.sh && NCCL_TUNE=auto sbatch -W -Q /tmp/off.sh' <<<"${script}NCCL_TUNE=$word $shown"
+    run -0 head_run grep -v nccl-tune: /run/cluster/shared/off.out
+    [ "$output" = $'server1 =mlx5_1:1 3 =ens11f1\nnone\nserver1 none none none\nserver2 none none none\nserver3 none none none' ]
+  done
+}
+
+@test "a user's own NCCL_TUNE_COLLECTOR is left alone" {
+  [ "$(head_run env NCCL_TUNE_COLLECTOR=mine srun -N1 printenv NCCL_TUNE_COLLECTOR)" = mine ]
+  [ "$(head_run env NCCL_TUNE_COLLECTOR=mine srun -N1 --nccl-tune printenv NCCL_TUNE_COLLECTOR)" = mine ]
+}
+
+@test "nothing of explain stays behind a stderr that nobody reads" {
+  # shellcheck disable=SC2016  # the inner shell's
+  run -0 timeout 30 "$CLUSTER" run --name plan bash -c '
+    mkfifo /tmp/full; exec 3<>/tmp/full; head -c 65536 /dev/zero >/tmp/full
+    srun -N3 --nccl-tune=explain true 2>/tmp/full; rm /tmp/full
+    for i in $(seq 100); do pgrep -x nccl-tune >/dev/null || exit 0; sleep 0.05; done; exit 1' 3>&-
+}
+
+@test "values of 120 KB and thousands of variables cost no node its plan" {
+  # shellcheck disable=SC2016
+  run -0 --separate-stderr head_run bash -c '
+    long=$(head -c 120000 /dev/zero | tr "\0" x); export NCCL_ALGO=$long NCCL_PROTO=$long NCCL_NET=$long NCCL_IB_TC=$long NCCL_DEBUG=$long
+    for i in $(seq 3000); do export NCCL_A$i=1; done
+    srun -N1 -w server1 --nccl-tune=explain sh -c "echo \$NCCL_IB_HCA"'
+  [ "$output" = =mlx5_1:1 ]
+  # shellcheck disable=SC2154
+  [[ $stderr == *"(120000 bytes)"* ]]
+}
+
 @test "a user who is not root" {
   [ "$(id -u)" = 0 ] || skip "a plain user's cluster has one user"
   run -0 head_run --user alice srun -N3 --ntasks-per-node=1 --nccl-tune sh -c "$SHOW"

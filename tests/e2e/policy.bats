@@ -117,6 +117,29 @@ NCCL_IB_TC = 7'
   [ "$(one_each --export=ALL,NCCL_TUNE=off)" = "$(expect_all 'none none none none')" ]
 }
 
+@test "what the policy turns off is off in a job that began tuned, on every node" {
+  site <<<'mode = "auto"
+[[when]]
+nodes = "server2"
+mode = "off"'
+  head_run sh -c 'mkdir -p /run/cluster/shared; cat >/tmp/job.sh' <<<"#!/bin/sh
+#SBATCH -N3 --ntasks-per-node=1 -o /run/cluster/shared/job.out
+srun sh -c '$SHOW'
+while [ ! -e /run/cluster/shared/go ]; do sleep 0.05; done
+srun sh -c '$SHOW'"
+  head_run sbatch -Q /tmp/job.sh
+  eventually three_lines
+  [ "$(head_run sort /run/cluster/shared/job.out)" = 'server1 =mlx5_1:1 3 =ens11f1 none
+server2 none none none none
+server3 =mlx5_1:1 3 =ens11f1 none' ]
+  site <<<'mode = "off"'
+  head_run touch /run/cluster/shared/go
+  eventually no_job
+  [ "$(head_run sed 1,3d /run/cluster/shared/job.out | sort)" = "$(expect_all 'none none none none')" ]
+}
+three_lines() { [ "$(head_run sh -c 'grep -c . /run/cluster/shared/job.out')" = 3 ]; }
+no_job() { [ -z "$(head_run squeue -h)" ]; }
+
 @test "a broken policy breaks no job: detection decides, and explain says so" {
   for text in 'gid_index = "sometimes"' 'mode = off' '[devices' $'\x01\x02' 'unknown = 1'; do
     site <<<"$text"

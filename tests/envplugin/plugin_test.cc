@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -258,25 +260,42 @@ TEST_F(PluginTest, LeavesTheThreadAsItWas) {
   EXPECT_EQ(after, PTHREAD_CANCEL_ENABLE);
 }
 
-TEST_F(PluginTest, APipeThatNobodyReadsEndsNothing) {
+// What init and finalize leave of a signal when an explanation could not be written to `stderr_now`.
+void ExplainInto(const envplugin::NcclEnvV1& plugin, int stderr_now, int number) {
   const Variable explain("NCCL_TUNE", "explain");
-  int ends[2] = {-1, -1};
-  ASSERT_EQ(pipe(ends), 0);
-  close(ends[0]);
   const int own = dup(STDERR_FILENO);
-  dup2(ends[1], STDERR_FILENO);
-  const int began = host_.v1->init(2, 28, 9, "");
+  dup2(stderr_now, STDERR_FILENO);
+  const int began = plugin.init(2, 28, 9, "");
   dup2(own, STDERR_FILENO);
-  close(ends[1]);
+  close(stderr_now);
   close(own);
   EXPECT_EQ(began, 0);
   sigset_t pending;
   ASSERT_EQ(sigpending(&pending), 0);
-  EXPECT_EQ(sigismember(&pending, SIGPIPE), 0) << "no signal is left behind";
+  EXPECT_EQ(sigismember(&pending, number), 0) << "no signal is left behind";
   sigset_t mask;
   ASSERT_EQ(pthread_sigmask(SIG_SETMASK, nullptr, &mask), 0);
-  EXPECT_EQ(sigismember(&mask, SIGPIPE), 0);
-  EXPECT_EQ(host_.v1->finalize(), 0);
+  EXPECT_EQ(sigismember(&mask, number), 0);
+  EXPECT_EQ(plugin.finalize(), 0);
+}
+
+TEST_F(PluginTest, APipeThatNobodyReadsEndsNothing) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  ExplainInto(*host_.v1, ends[1], SIGPIPE);
+}
+
+TEST_F(PluginTest, AFileThatMayNotGrowEndsNothing) {
+  std::FILE* file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+  ExplainInto(*host_.v1, dup(fileno(file)), SIGXFSZ);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::fclose(file);
 }
 
 TEST_F(PluginTest, InAThreadWithASmallStack) {
