@@ -5,7 +5,7 @@
 set -e
 conf=${DPKG_ROOT:-}/etc/slurm/plugstack.conf.d/zz-nccl_tune.conf
 parked=${DPKG_ROOT:-}/var/lib/nccl-tune-slurm-plugin
-if [ "$1" = remove ] && [ -e "$conf" ]; then
-  mkdir -p "$parked"
-  mv -f "$conf" "$parked/zz-nccl_tune.conf"
+if [ "$1" = remove ] && { [ -e "$conf" ] || [ -L "$conf" ]; }; then
+  if mkdir -p "$parked" && mv -f --backup=numbered "$conf" "$parked/zz-nccl_tune.conf"; then exit 0; fi
+  echo "nccl-tune-slurm-plugin: $conf could not be moved to $parked: remove it, or Slurm names the missing plugin at each srun" >&2
 fi

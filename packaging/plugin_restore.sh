@@ -6,7 +6,7 @@ conf=${DPKG_ROOT:-}/etc/slurm/plugstack.conf.d/zz-nccl_tune.conf
 parked=${DPKG_ROOT:-}/var/lib/nccl-tune-slurm-plugin
 case $1 in
   install | abort-remove)
-    if [ -e "$parked/zz-nccl_tune.conf" ] && [ ! -e "$conf" ]; then
+    if { [ -e "$parked/zz-nccl_tune.conf" ] || [ -L "$parked/zz-nccl_tune.conf" ]; } && [ ! -e "$conf" ] && [ ! -L "$conf" ]; then
       mkdir -p "${conf%/*}"
       mv -f "$parked/zz-nccl_tune.conf" "$conf"
     fi

@@ -186,6 +186,25 @@ later() {
   grep -q '\.so default=auto$' "$ROOT/$DROP_IN"
 }
 
+@test "removed where the place for the drop-in is taken: what is there is kept, and the removal goes on" {
+  local parked=$ROOT/var/lib/nccl-tune-slurm-plugin
+  install_all
+  mkdir -p "$parked"
+  echo mine >"$parked/zz-nccl_tune.conf"
+  dpkg_root -r "$PLUGIN"
+  grep -qx mine "$parked/zz-nccl_tune.conf.~1~"
+  grep -q '^optional' "$parked/zz-nccl_tune.conf"
+  dpkg_root -P "$PLUGIN"
+  [ ! -e "$parked" ]
+  dpkg_root -i "$DEBS/$PLUGIN.deb"
+  touch "$parked"
+  run -0 dpkg_root -r "$PLUGIN"
+  [[ $output == *"$DROP_IN could not be moved to $parked: remove it"* ]]
+  dpkg_root -P "$PLUGIN"
+  [ ! -e "$parked" ]
+  [ ! -e "$ROOT/$DROP_IN" ]
+}
+
 @test "purged: nothing is left, neither at once nor after a removal, and what is not ours stays" {
   mkdir -p "$ROOT/etc/nccl-tune"
   echo 'mode = "off"' >"$ROOT/etc/nccl-tune/nccl-tune.toml"
