@@ -15,7 +15,8 @@ namespace nccl_tune::envplugin {
 
 class Answers {
  public:
-  explicit Answers(env::Environment values) : values_(std::move(values)) {}
+  // `kept`: what the process had set itself when the values were made.
+  Answers(env::Environment values, env::Environment kept) : values_(std::move(values)), kept_(std::move(kept)) {}
 
   // The value for `name`; null: none of ours. `now` tells a variable's value in the process at this moment: what the
   // process has set since is the user's, so neither it nor what was computed for another value of it is answered.
@@ -23,6 +24,7 @@ class Answers {
 
  private:
   const env::Environment values_;
+  const env::Environment kept_;
 };
 
 }  // namespace nccl_tune::envplugin

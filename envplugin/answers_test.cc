@@ -20,7 +20,7 @@ const env::Environment& OurValues() {
 }
 
 std::string Find(const char* name, const base::Environment& process) {
-  static const Answers answers(OurValues());
+  static const Answers answers(OurValues(), {});
   const char* got = answers.Find(name, [&](const std::string& asked) { return base::Lookup(process, asked); });
   return got == nullptr ? "none" : got;
 }
@@ -52,8 +52,20 @@ TEST(AnswersTest, NothingElse) {
   for (const auto& row : kRows) EXPECT_EQ(Find(row.name, row.process), "none") << row.name << ": " << row.why;
 }
 
+TEST(AnswersTest, WhatTheProcessHadBeforeSpeaksAgainstNothing) {
+  const Answers answers({{"NCCL_IB_GID_INDEX", "3"}}, {{"NCCL_IB_HCA", "=mlx5_0:1"}});
+  const auto find = [&](const char* hcas) {
+    const base::Environment process = {{"NCCL_IB_HCA", hcas}};
+    const char* got =
+        answers.Find("NCCL_IB_GID_INDEX", [&](const std::string& asked) { return base::Lookup(process, asked); });
+    return std::string(got == nullptr ? "none" : got);
+  };
+  EXPECT_EQ(find("=mlx5_0:1"), "3");
+  EXPECT_EQ(find("=mlx5_1:1"), "none");
+}
+
 TEST(AnswersTest, TheSameTextEachTime) {
-  const Answers answers(OurValues());
+  const Answers answers(OurValues(), {});
   const auto none = [](const std::string&) { return std::optional<std::string>(); };
   EXPECT_EQ(answers.Find("NCCL_IB_HCA", none), answers.Find("NCCL_IB_HCA", none));
 }

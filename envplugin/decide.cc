@@ -98,6 +98,7 @@ base::Result<Decision> Decide(const Source& source, const Environment& environme
   auto plan = env::MakePlan(source.node, policy::Assess(node, preferences), Settings(environment));
   FitToVersion(version, &plan);
   if (wish.set) out.values = env::ValuesOf(plan);
+  out.kept = plan.user;
   if (wish.explain) out.explanation = Explained(source, node, std::move(plan), version, out, wish.set);
   if (!wish.set) out.nothing = "NCCL_TUNE=dry-run";
   return out;

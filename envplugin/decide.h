@@ -30,6 +30,7 @@ struct Source {
 
 struct Decision {
   env::Environment values;  // for what the process has not set itself
+  env::Environment kept;    // what it has
   std::string nothing;      // why there is nothing to say, one clause; empty: decided
   std::string warning;      // a line about the policy or NCCL_TUNE; empty: none
   std::string explanation;  // for stderr, every line whole; empty: not asked for

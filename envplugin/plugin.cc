@@ -116,7 +116,7 @@ class Plugin {
     LogToNccl(log, decision->warning);
     LogToNccl(log, decision->nothing.empty() ? "" : "nothing is set: " + decision->nothing);
     for (const auto& [name, value] : decision->values) LogToNccl(log, base::Printable(name + "=" + value));
-    made_.push_back(std::make_unique<const Answers>(decision->values));
+    made_.push_back(std::make_unique<const Answers>(decision->values, decision->kept));
     current_.store(made_.back().get(), std::memory_order_release);
   }
 

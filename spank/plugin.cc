@@ -285,7 +285,7 @@ int TaskInit(spank_t spank) {
   }
   // What is there by now was set since user_init, by a container image say: not ours, and what goes with it neither.
   const auto now = [&](const std::string& name) { return TaskVariable(spank, name); };
-  for (const auto& [name, value] : env::StillRight(plan.set, now)) SetVariable(spank, name, value);
+  for (const auto& [name, value] : env::StillRight(plan.set, plan.kept, now)) SetVariable(spank, name, value);
   SetVariable(spank, std::string(env::kPlanVariable), context.plan->plan.json);
   return 0;
 }

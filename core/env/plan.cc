@@ -269,7 +269,7 @@ bool IsRuled(std::string_view variable) {
 
 }  // namespace
 
-Environment StillRight(const Environment& set, const LookupNow& now) {
+Environment StillRight(const Environment& set, const Environment& kept, const LookupNow& now) {
   Environment out;
   for (const auto& rule : policy::Rules()) {
     const auto ours = Lookup(set, rule.variable);
@@ -281,7 +281,8 @@ Environment StillRight(const Environment& set, const LookupNow& now) {
     const bool parted = std::any_of(follows.begin(), follows.end(), [&](const std::string& name) {
       const auto planned = Lookup(set, name);
       const auto theirs = now(name);
-      return theirs ? theirs != planned : planned && !out.contains(name);
+      if (theirs) return theirs != planned && theirs != Lookup(kept, name);
+      return planned && !out.contains(name);
     });
     if (!parted) out.emplace(rule.variable, *ours);
   }

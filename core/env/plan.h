@@ -86,8 +86,9 @@ bool IsTunable(std::string_view variable);
 
 // Of what a plan sets, the part that is still right where `now` tells a variable's value at this moment: not what has a
 // value by now, nor what was computed together with another value of such a variable, nor what an opposite rules out.
+// `kept`: what the user had set when the plan was made. The plan knew it, so it speaks against nothing.
 using LookupNow = std::function<std::optional<std::string>(const std::string& name)>;
-Environment StillRight(const Environment& set, const LookupNow& now);
+Environment StillRight(const Environment& set, const Environment& kept, const LookupNow& now);
 
 // At most kPlanLimit bytes: reasons are dropped first, then what the user has set. Fails (kInternal) when the values
 // that we set are longer.

@@ -351,8 +351,21 @@ TEST(StillRightTest, WhatIsSetByNowIsNotOurs) {
   };
   for (const auto& row : rows) {
     const auto now = [&](const std::string& name) { return base::Lookup(row.now, name); };
-    EXPECT_EQ(Show(StillRight(set, now)), row.right) << row.what;
+    EXPECT_EQ(Show(StillRight(set, {}, now)), row.right) << row.what;
   }
+}
+
+// What the user had set already was known to the plan.
+TEST(StillRightTest, WhatWasKeptSpeaksAgainstNothing) {
+  const Environment set = {{"NCCL_IB_GID_INDEX", "3"}, {"NVSHMEM_HCA_LIST", "mlx5_2:1"}};
+  const Environment kept = {{"NCCL_IB_HCA", "=mlx5_2:1"}};
+  const auto right = [&](const Environment& now) {
+    return Show(StillRight(set, kept, [&](const std::string& name) { return base::Lookup(now, name); }));
+  };
+  EXPECT_EQ(right(kept), Show(set));
+  EXPECT_EQ(right({{"NCCL_IB_HCA", "=mlx5_7:1"}}), "") << "changed since";
+  EXPECT_EQ(right({{"NCCL_IB_HCA", ""}}), "") << "an empty value is a value";
+  EXPECT_EQ(right({}), Show(set));
 }
 
 TEST(PlanToJsonTest, IsThePublishedForm) {
