@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/parse_number.h"
+#include "hw/dcb.h"
 #include "hw/scrub.h"
 #include "hw/sysfs_text.h"
 
@@ -29,9 +30,9 @@ constexpr std::array kPciAttributes = {"class",
 constexpr std::array kHcaAttributes = {"node_type", "fw_ver", "hca_type", "board_id"};
 constexpr std::array kGuidAttributes = {"node_guid", "sys_image_guid"};
 constexpr std::array kPortAttributes = {"state", "phys_state", "link_layer", "rate", "lid", "sm_lid", "pkeys/0"};
-constexpr std::array kNetAttributes = {"ifindex",     "operstate", "carrier", "flags",     "type",           "mtu",
-                                       "speed",       "dev_port",  "dev_id",  "tun_flags", "phys_port_name", "pkey",
-                                       "bonding/mode"};
+constexpr std::array kNetAttributes = {"ifindex",      "operstate", "carrier", "flags",     "type",           "mtu",
+                                       "speed",        "dev_port",  "dev_id",  "tun_flags", "phys_port_name", "pkey",
+                                       "bonding/mode", "qos/trust"};
 // Present or not is what matters.
 constexpr std::array kMarkers = {"sys/module/nvidia_peermem/version",
                                  "sys/kernel/mm/memory_peers/nv_mem/version",
@@ -47,7 +48,9 @@ class Gatherer {
   Capture Run(std::optional<facts::IpAddress> node_address) {
     out_.header["name"] = "captured";
     if (node_address) out_.header["node-addr"] = scrub_.Address(*node_address).ToString();
-    for (const auto& name : tree_.List("sys/class/infiniband").value_or({})) TakeHca(name);
+    const auto hcas = tree_.List("sys/class/infiniband").value_or({});
+    has_hcas_ = !hcas.empty();
+    for (const auto& name : hcas) TakeHca(name);
     TakeVerbsNodes();
     for (const auto& name : tree_.List("sys/class/net").value_or({})) TakeNetdev(name);
     TakePci();
@@ -209,6 +212,15 @@ class Gatherer {
     const auto device = TakeLink(*target + "/device", *target + "/device");
     if (device) TakeDevice(*device);
     TakeLink(*target + "/master", *target + "/master");
+    if (device) TakeDcb(name);
+  }
+
+  void TakeDcb(const std::string& name) {
+    std::vector<facts::Note> notes;
+    const auto dcb = has_hcas_ && ip_.dcb ? ip_.dcb(name, &notes) : std::nullopt;
+    if (!dcb) return;
+    Put("dcb/" + name + "/pfc.json", CaptureFile{WriteDcbPfc(*dcb) + "\n"});
+    Put("dcb/" + name + "/app.json", CaptureFile{WriteDcbApp(*dcb) + "\n"});
   }
 
   // What the interface lies on, by names.
@@ -277,6 +289,7 @@ class Gatherer {
   const Tree& tree_;
   const IpFacts& ip_;
   Scrubber scrub_;
+  bool has_hcas_ = false;
   Capture out_;
 };
 

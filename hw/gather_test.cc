@@ -55,6 +55,41 @@ TEST(GatherTest, TheCaptureHasTheSameFacts) {
   EXPECT_EQ(Facts(CaptureTree(*capture), "100.65.4.4"), expected);
 }
 
+// What keeps RoCE traffic from being dropped, under the interface's own name and under one that holds its address.
+TEST(GatherTest, TheCaptureHasTheSameDcb) {
+  Capture machine = ParseMachine(kMachineText);
+  const std::string card = "sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1";
+  machine.entries[card + "/net/ens5f1/qos/trust"] = CaptureFile{"dscp\n"};
+  machine.entries[card + "/infiniband/mlx5_2/tc/1/traffic_class"] = CaptureFile{"rule\nGlobal tclass=106\n"};
+  for (const std::string name : {"ens5f1", "enx0c42a1030008", "bond0"}) {
+    machine.entries["dcb/" + name + "/pfc.json"] =
+        CaptureFile{R"({"pfc_cap":8,"prio_pfc":[false,false,false,true,false,false,false,false]})"};
+    machine.entries["dcb/" + name + "/app.json"] = CaptureFile{R"({"default_prio":[0],"dscp_prio":[[26,3],[48,6]]})"};
+  }
+  const auto show = [](const Tree& tree) {
+    std::vector<facts::Note> notes;
+    const auto node = ReadNode(tree, ReadIpFiles(tree, &notes), std::nullopt).value_or(facts::Node{});
+    const auto* netdev = node.FindNetdev("ens5f1");
+    if (netdev == nullptr || !netdev->dcb) return std::string("none");
+    std::string out = std::to_string(netdev->dcb->pfc) + " " + netdev->dcb->trust.value_or("-");
+    for (const auto& entry : netdev->dcb->dscp)
+      out += " " + std::to_string(entry.dscp) + ":" + std::to_string(entry.priority);
+    for (const auto& hca : node.hcas) out += " " + hca.ports[0].host_traffic_class.value_or("-");
+    return out;
+  };
+  EXPECT_EQ(show(CaptureTree(machine)), "8 dscp 26:3 48:6 - 106 -");
+  const Capture taken = Take(CaptureTree(machine), "8.8.4.4");
+  EXPECT_EQ(show(CaptureTree(taken)), "8 dscp 26:3 48:6 - 106 -");
+  EXPECT_TRUE(taken.entries.contains("dcb/enx02005e000004/app.json"));
+  EXPECT_FALSE(taken.entries.contains("dcb/bond0/pfc.json")) << "no device";
+  const std::string text = WriteCapture(taken);
+  EXPECT_EQ(WriteCapture(Take(CaptureTree(taken), "100.65.4.4")), text);
+  machine.entries.erase("sys/class/infiniband/mlx5_0");
+  machine.entries.erase("sys/class/infiniband/mlx5_2");
+  machine.entries.erase("sys/class/infiniband/rxe0");
+  EXPECT_EQ(WriteCapture(Take(CaptureTree(machine), "8.8.4.4")).find("dcb"), std::string::npos) << "no RDMA device";
+}
+
 TEST(GatherTest, NothingThatNamesTheMachineRemains) {
   Capture machine = ParseMachine(kMachineText);
   const std::string card = "sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1";

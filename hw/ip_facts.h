@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Addresses, link kinds and routes: what sysfs does not hold. From the JSON of `ip -j addr` and `ip -j route` for trees
-// and captures, from the kernel itself on a live machine.
+// Addresses, link kinds, routes and whom to ask for DCB: what sysfs does not hold. From the JSON of `ip -j addr`,
+// `ip -j route` and `dcb -j` for trees and captures, from the kernel itself on a live machine.
 #ifndef NCCL_TUNE_HW_IP_FACTS_H_
 #define NCCL_TUNE_HW_IP_FACTS_H_
 
@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "core/facts/node.h"
+#include "hw/dcb.h"
 #include "hw/tree.h"
 
 namespace nccl_tune::hw {
@@ -32,16 +33,18 @@ struct InterfaceFacts {
 struct IpFacts {
   std::vector<InterfaceFacts> interfaces;  // in the order given, which is the kernel's
   std::vector<facts::Route> routes;
+  DcbSource dcb;
 };
 
 // `ip -j addr` and `ip -j route`. Fails when the text is not such JSON; entries that make no sense are noted.
 base::Result<std::vector<InterfaceFacts>> ParseIpAddr(std::string_view text, std::vector<facts::Note>* notes);
 base::Result<std::vector<facts::Route>> ParseIpRoute(std::string_view text, std::vector<facts::Note>* notes);
 
-// The two files at the top of `tree`. A missing or broken one is noted; the rest goes on without it.
+// The two files at the top of `tree`, of which a missing or broken one is noted, and DCB's, which most trees do not
+// have. The rest goes on without them.
 IpFacts ReadIpFiles(const Tree& tree, std::vector<facts::Note>* notes);
 
-// This process's network namespace: getifaddrs, and the route tables of procfs below `tree`.
+// This process's network namespace: getifaddrs, the route tables of procfs below `tree`, and the kernel for DCB.
 IpFacts ReadLiveIp(const Tree& tree, std::vector<facts::Note>* notes);
 
 // Facts back to the JSON that ParseIpAddr and ParseIpRoute read: what `ip -j` would print of them, as far as we know

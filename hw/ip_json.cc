@@ -167,6 +167,7 @@ IpFacts ReadIpFiles(const Tree& tree, Notes* notes) {
     else
       note("ip-route.json", parsed.error());
   }
+  out.dcb = DcbFiles(tree, notes);
   return out;
 }
 

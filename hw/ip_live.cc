@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The live side of IpFacts: getifaddrs for addresses and flags, procfs for routes.
+// The live side of IpFacts: getifaddrs for addresses and flags, procfs for routes, rtnetlink for DCB.
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -187,6 +187,7 @@ IpFacts ReadLiveIp(const Tree& tree, Notes* notes) {
   for (auto& route : ReadRouteTable(tree, "proc/net/ipv6_route", ParseProcIpv6Route, notes)) {
     out.routes.push_back(std::move(route));
   }
+  out.dcb = LiveDcb();
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hw/read_dcb.h"
 #include "hw/read_device.h"
 #include "hw/read_gpus.h"
 #include "hw/read_hcas.h"
@@ -47,6 +48,7 @@ base::Result<facts::Node> ReadNode(const Tree& tree, const IpFacts& ip, std::opt
   for (auto& hca : node.hcas) {
     for (auto& port : hca.ports) port.netdev = FindNetdevOf(hca, port, node.netdevs);
   }
+  ReadDcb(tree, ip.dcb, &node);
   return node;
 }
 

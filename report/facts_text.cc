@@ -87,6 +87,15 @@ Json HcaJson(const facts::Hca& hca) {
   return out;
 }
 
+Json DcbJson(const facts::Dcb& dcb) {
+  Json out;
+  out["pfc"] = dcb.LosslessPriorities();
+  out["dscp"] = Json::array();
+  for (const auto& entry : dcb.dscp) out["dscp"].push_back(Json::array({entry.dscp, entry.priority}));
+  out["trust"] = OrNull(dcb.trust);
+  return out;
+}
+
 Json NetdevJson(const facts::Netdev& netdev) {
   Json out;
   out["name"] = netdev.name;
@@ -105,6 +114,7 @@ Json NetdevJson(const facts::Netdev& netdev) {
   out["parent"] = OrNull(netdev.parent);
   out["vlan"] = OrNull(netdev.vlan_id);
   out["pkey"] = OrNull(netdev.pkey);
+  if (netdev.dcb) out["dcb"] = DcbJson(*netdev.dcb);
   out["usb"] = netdev.is_usb;
   out["usb_peer"] = netdev.is_usb_peer;
   out["addresses"] = Json::array();
@@ -132,6 +142,19 @@ std::string Join(const std::vector<std::string>& names) {
   return out;
 }
 
+// ", PFC on priority 3 (DSCP 26)"
+std::string DcbText(const facts::Dcb& dcb) {
+  std::string out;
+  for (const int priority : dcb.LosslessPriorities()) {
+    std::string dscps;
+    for (const auto& entry : dcb.dscp) {
+      if (entry.priority == priority) dscps += (dscps.empty() ? " (DSCP " : " ") + std::to_string(entry.dscp);
+    }
+    out += ", PFC on priority " + std::to_string(priority) + dscps + (dscps.empty() ? "" : ")");
+  }
+  return out;
+}
+
 std::string NetdevLine(const facts::Netdev& netdev) {
   std::string out = std::string(Text(netdev.kind)) + (netdev.running ? ", up" : ", down");
   if (netdev.speed) out += ", " + facts::NumberText(netdev.speed->value) + " Gb/s";
@@ -142,6 +165,7 @@ std::string NetdevLine(const facts::Netdev& netdev) {
   if (netdev.vlan_id) out += ", VLAN " + std::to_string(*netdev.vlan_id);
   if (netdev.pkey) out += ", P_Key " + std::to_string(*netdev.pkey);
   if (netdev.parent) out += ", on " + *netdev.parent;
+  if (netdev.dcb) out += DcbText(*netdev.dcb);
   if (netdev.is_usb) out += netdev.is_usb_peer ? ", USB to another computer (a BMC?)" : ", USB";
   if (netdev.master) out += ", member of " + *netdev.master;
   for (const auto& a : netdev.addresses) out += ", " + a.prefix.ToString();

@@ -83,6 +83,28 @@ Not read
 )")) << got;
 }
 
+TEST(FactsTextTest, WhatKeepsTrafficFromBeingDropped) {
+  facts::Node node = Server();
+  EXPECT_EQ(FactsJson(node, {}, {}).find("dcb"), std::string::npos);
+  auto& dcb = node.netdevs.back().dcb.emplace();
+  const auto line = [&] {
+    const std::string text = FactsText(node, {}, {});
+    const auto at = text.find("  ens5f1    ");
+    return text.substr(at, text.find("GPUs") - at);
+  };
+  EXPECT_EQ(line(), "  ens5f1            physical, up, 25 Gb/s, MTU 9000, 172.20.0.11/24\n");
+  dcb.pfc = 0x18;
+  dcb.dscp = {{.dscp = 24, .priority = 3}, {.dscp = 26, .priority = 3}, {.dscp = 48, .priority = 6}};
+  dcb.trust = "dscp";
+  EXPECT_EQ(line(),
+            "  ens5f1            physical, up, 25 Gb/s, MTU 9000, PFC on priority 3 (DSCP 24\n"
+            "                    26), PFC on priority 4, 172.20.0.11/24\n");
+  const auto json = base::ParseJson(FactsJson(node, {}, {}));
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(base::DumpJson(base::GetMember(base::GetMember(*json, "netdevs").back(), "dcb")),
+            R"({"pfc":[3,4],"dscp":[[24,3],[26,3],[48,6]],"trust":"dscp"})");
+}
+
 TEST(FactsTextTest, WhatAnInterfaceIsMadeOf) {
   facts::Node node;
   const auto add = [&](const char* name) -> facts::Netdev& {

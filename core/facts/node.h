@@ -51,6 +51,9 @@ struct IbPort {
   std::optional<GbitPerSecond> rate;
   std::optional<std::uint32_t> lid;
   std::optional<std::uint32_t> sm_lid;
+  // OFED's tc/<port>/traffic_class: overrides every class that a program asks for. Like `trust` of Dcb read only where
+  // the port's interface has a lossless priority. An empty text: something is there that is not understood.
+  std::optional<std::string> host_traffic_class;
   std::vector<Gid> gids;              // non-zero entries, by index
   bool gids_in_doubt = false;         // some entry or its version could not be read: what is missing may be there
   std::optional<std::string> netdev;  // the port's own interface (not a VLAN above it)
@@ -101,6 +104,23 @@ struct InterfaceAddress {
   bool link_scope = false;  // valid on the link only
 };
 
+// A DSCP and the priority that packets which carry it get.
+struct DscpPriority {
+  int dscp = 0;      // 0 to 63
+  int priority = 0;  // 0 to 7
+  auto operator<=>(const DscpPriority&) const = default;
+};
+
+// What an Ethernet interface does to keep traffic from being dropped (IEEE 802.1Q: DCB), as set on this host; whether
+// the switch agrees cannot be read here. Source: rtnetlink's RTM_GETDCB, or what `dcb -j` prints of it.
+struct Dcb {
+  std::uint8_t pfc = 0;              // bit P: priority P is paused rather than dropped
+  std::vector<DscpPriority> dscp;    // application entries, sorted, each once
+  std::optional<std::string> trust;  // OFED's qos/trust: "dscp", "pcp"; absent: no such file; empty: unreadable
+
+  std::vector<int> LosslessPriorities() const;  // those of `pfc`
+};
+
 struct Netdev {
   std::string name;
   int ifindex = 0;
@@ -119,8 +139,11 @@ struct Netdev {
   std::optional<std::string> parent;  // what a VLAN, a macvlan or an IPoIB child lies on
   std::optional<int> vlan_id;         // of a VLAN
   std::optional<std::uint32_t> pkey;  // of IPoIB
-  bool is_usb = false;                // on a USB bus: a dongle, a phone, a BMC
-  bool is_usb_peer = false;           // USB class driver that talks to another computer: most often the node's BMC
+  // Asked for only where a RoCE port that is ACTIVE has this interface, or a bond that this is a member of. Absent also
+  // where there is no DCB.
+  std::optional<Dcb> dcb;
+  bool is_usb = false;       // on a USB bus: a dongle, a phone, a BMC
+  bool is_usb_peer = false;  // USB class driver that talks to another computer: most often the node's BMC
   std::vector<InterfaceAddress> addresses;  // in the kernel's order
 };
 
