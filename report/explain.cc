@@ -131,7 +131,8 @@ bool IsPlainUnset(const Setting& setting) {
 std::string UnsetText(const env::Plan& plan) {
   std::vector<policy::Rejection> all;
   for (const auto& setting : plan.settings) {
-    if (IsPlainUnset(setting)) all.push_back({.what = setting.decision.variable, .why = setting.decision.reason});
+    if (IsPlainUnset(setting) && !setting.decision.is_usual)
+      all.push_back({.what = setting.decision.variable, .why = setting.decision.reason});
   }
   return (all.empty() ? "" : "left unset\n") + GroupedText("", all, kWidth);
 }

@@ -170,6 +170,25 @@ TEST(SummaryTextTest, OneEntryAVariable) {
   ExpectNarrow(ExplainText(plan));
 }
 
+TEST(ExplainTextTest, TheTrafficClassIsSpokenOfWhereAPriorityIsLossless) {
+  facts::Node node = policy::MakeServer();
+  EXPECT_EQ(ExplainText(PlanFor(node, {})).find("_TC"), std::string::npos);
+  EXPECT_NE(ExplainJson(PlanFor(node, {})).find("\"no lossless priority is known\""), std::string::npos);
+  const auto theirs = ExplainText(PlanFor(node, {{"NCCL_IB_TC", "106"}}));
+  EXPECT_NE(theirs.find("leave it unset: no lossless priority"), std::string::npos) << theirs;
+  node.netdevs.back().dcb = facts::Dcb{.pfc = 8, .dscp = {{24, 3}, {26, 3}}, .trust = {}};
+  const auto text = ExplainText(PlanFor(node, {}));
+  EXPECT_NE(text.find("NCCL_IB_TC          (unset)\n"
+                      "    why   several DSCPs lead to priority 3, the lossless one, on ens5f1, and\n"
+                      "          which of them is meant is not known\n"
+                      "    from  interface ens5f1 = PFC on priority 3, DSCP 24, 26\n"
+                      "    not   98 (DSCP 24), 106 (DSCP 26): leads to priority 3 on every port, not\n"
+                      "          proved\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("FIFO"), std::string::npos);
+}
+
 TEST(ExplainJsonTest, Parses) {
   auto all = PlanFor(Server(), {{"NCCL_IB_HCA", "m\n\xff"}});
   all.notes = {{.where = "a", .what = "b"}};

@@ -15,9 +15,12 @@
 #include "core/nccl/hca_selection.h"
 #include "core/nccl/interface_order.h"
 #include "core/nccl/name_list.h"
+#include "core/nccl/nccl_integer.h"
 #include "core/nccl/settable.h"
 #include "core/nccl/variables.h"
 #include "core/policy/decide.h"
+#include "core/policy/lossless_class.h"
+#include "core/policy/port_ref.h"
 
 namespace nccl_tune::env {
 namespace {
@@ -269,6 +272,28 @@ Findings JudgeMpiInterfaces(const Scene& scene, std::string_view value) {
   return out;
 }
 
+// What the hosts' own interfaces say of a class; nothing where they say nothing.
+Findings JudgeTrafficClass(const Scene& scene, std::string_view value) {
+  const auto number = nccl::ReadNcclInteger(value).value.value_or(-1);
+  if (number < 0) return {};
+  std::vector<policy::PortRef> ports;
+  Findings out;
+  ForEachPort(scene, [&](const facts::Hca& hca, const facts::IbPort& port, nccl::PortVerdict verdict) {
+    if (verdict != nccl::PortVerdict::kTaken || port.link_layer != facts::LinkLayer::kEthernet) return;
+    ports.push_back({.hca = &hca, .port = &port});
+    const auto& host = port.host_traffic_class;
+    if (host && !host->empty() && *host != std::to_string(number))
+      out.push_back({PortName(hca, port) + ": the host sets class " + *host + " there, which overrides it"});
+  });
+  constexpr int kEcnBits = 2;
+  const auto why = policy::WhyNotLossless(scene.node, ports, static_cast<int>(number >> kEcnBits));
+  if (!why.empty()) {
+    const auto right = policy::FindLosslessClass(scene.node, ports).dscp;
+    out.push_back({why, right ? "Write " + std::to_string(policy::TrafficClassOf(*right)) + "." : ""});
+  }
+  return out;
+}
+
 Findings JudgeOnNode(const Scene& scene, const std::string& name, const std::string& value) {
   if (name == "NCCL_IB_HCA") return JudgeHcas(scene, value);
   if (name == "NCCL_IB_GID_INDEX" || name == "NCCL_IB_ADDR_FAMILY" || name == "NCCL_IB_ADDR_RANGE" ||
@@ -277,6 +302,7 @@ Findings JudgeOnNode(const Scene& scene, const std::string& name, const std::str
   if (name == "NCCL_SOCKET_IFNAME" || name == "NCCL_SOCKET_FAMILY") return JudgeInterfaces(scene);
   if (name == "GLOO_SOCKET_IFNAME" || name == "TP_SOCKET_IFNAME") return JudgePlainInterfaces(scene, value);
   if (name == "NCCL_NET") return JudgeNet(scene, value);
+  if (name == "NCCL_IB_TC" || name == "NCCL_IB_FIFO_TC") return JudgeTrafficClass(scene, value);
   if (name == "UCX_NET_DEVICES") return JudgeUcxDevices(scene, value);
   if (name == "OMPI_MCA_btl_tcp_if_include" || name == "OMPI_MCA_oob_tcp_if_include")
     return JudgeMpiInterfaces(scene, value);

@@ -215,6 +215,69 @@ TEST(ContradictionsTest, LooksAtWhatTheTaskWillSee) {
   EXPECT_EQ(Show(FindContradictions(node, theirs, all, kVersion)), "");
 }
 
+TEST(ContradictionsTest, TrafficClasses) {
+  const auto dcb = [](facts::Node* node, const char* name) -> facts::Dcb& {
+    for (auto& netdev : node->netdevs) {
+      if (netdev.name == name) return netdev.dcb ? *netdev.dcb : netdev.dcb.emplace();
+    }
+    return node->netdevs.front().dcb.emplace();
+  };
+  facts::Node node = MakeNode();
+  for (const char* name : {"ens5f1", "ens6"}) dcb(&node, name) = {.pfc = 8, .dscp = {{26, 3}, {48, 6}}, .trust = {}};
+  const std::string elsewhere = "its DSCP, 48, does not lead to priority 3, the only lossless one of ens5f1";
+  const struct {
+    const char* what;
+    Environment theirs;
+    Change change;
+    std::string shown;
+  } rows[] = {
+      {"the lossless class", {{"NCCL_IB_TC", "106"}}, {}, ""},
+      {"the same without the bits of ECN", {{"NCCL_IB_TC", "104"}}, {}, ""},
+      {"in hexadecimal", {{"NCCL_IB_TC", "0x6a"}}, {}, ""},
+      {"the default", {{"NCCL_IB_TC", "-1"}}, {}, ""},
+      {"a DSCP that no entry names", {{"NCCL_IB_TC", "96"}}, {}, ""},
+      {"a lossy class", {{"NCCL_IB_TC", "192"}}, {}, "NCCL_IB_TC: " + elsewhere + " -> Write 106."},
+      {"a lossy class for clear-to-send messages",
+       {{"NCCL_IB_FIFO_TC", "194"}},
+       {},
+       "NCCL_IB_FIFO_TC: " + elsewhere + " -> Write 106."},
+      {"ports that differ",
+       {{"NCCL_IB_TC", "192"}},
+       [&](facts::Node* n) {
+         dcb(n, "ens6").dscp = {{34, 3}};
+       },
+       "NCCL_IB_TC: " + elsewhere},
+      {"a port that is not used",
+       {{"NCCL_IB_TC", "106"}, {"NCCL_IB_HCA", "=mlx5_2:1"}},
+       [&](facts::Node* n) {
+         dcb(n, "ens6").dscp = {{26, 6}};
+       },
+       ""},
+      {"overridden",
+       {{"NCCL_IB_TC", "106"}},
+       [](facts::Node* n) { n->hcas[0].ports[0].host_traffic_class = "98"; },
+       "NCCL_IB_TC: mlx5_2:1: the host sets class 98 there, which overrides it"},
+      {"overridden by the same",
+       {{"NCCL_IB_TC", "106"}},
+       [](facts::Node* n) { n->hcas[0].ports[0].host_traffic_class = "106"; },
+       ""},
+      {"overridden by what is not understood",
+       {{"NCCL_IB_TC", "106"}},
+       [](facts::Node* n) { n->hcas[0].ports[0].host_traffic_class = ""; },
+       ""},
+      {"PFC is off",
+       {{"NCCL_IB_TC", "192"}},
+       [&](facts::Node* n) { dcb(n, "ens5f1").pfc = dcb(n, "ens6").pfc = 0; },
+       ""},
+      {"no verbs", {{"NCCL_IB_TC", "192"}, {"NCCL_IB_DISABLE", "1"}}, {}, ""},
+  };
+  for (const auto& row : rows) {
+    facts::Node changed = node;
+    if (row.change) row.change(&changed);
+    EXPECT_EQ(Judge(changed, row.theirs), row.shown) << row.what;
+  }
+}
+
 TEST(ContradictionsTest, ANodeWithNothing) {
   EXPECT_EQ(Judge(facts::Node{}, {{"NCCL_IB_GID_INDEX", "3"}, {"NCCL_IB_TC", "106"}}), "");
   EXPECT_FALSE(Judge(facts::Node{}, {{"NCCL_SOCKET_IFNAME", "=eth0"}}).empty());

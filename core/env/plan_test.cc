@@ -229,6 +229,51 @@ TEST(MakePlanTest, TheSitesPolicy) {
   EXPECT_EQ(SetBySite(site, {{"NCCL_IB_HCA", "=mlx5_2:1"}}), "NCCL_SOCKET_IFNAME==ens5f1");
 }
 
+facts::Node MakeLossless() {
+  facts::Node node = MakeServer();
+  for (auto& netdev : node.netdevs) {
+    if (netdev.name == "ens5f1") netdev.dcb = facts::Dcb{.pfc = 8, .dscp = {{26, 3}}, .trust = {}};
+  }
+  return node;
+}
+
+TEST(MakePlanTest, TheTrafficClassOfTheSiteAndOfTheUserStandsOverTheLosslessOne) {
+  policy::SitePolicy tc;
+  tc.tc = {.value = 98, .origin = {.key = "traffic_class.tc", .line = 7}};
+  policy::SitePolicy both = tc;
+  both.fifo_tc = {.value = 0, .origin = {.key = "traffic_class.fifo_tc", .line = 8}};
+  policy::SitePolicy denied;
+  denied.deny = std::vector<policy::Stated<std::string>>{{.value = "NCCL_IB_TC", .origin = {}}};
+  const struct {
+    const char* what;
+    policy::SitePolicy site;
+    Environment user;
+    const char* tc;
+    const char* fifo;
+  } rows[] = {
+      {"nobody else", {}, {}, "106", "106"},
+      {"the site's", tc, {}, "98", "-"},
+      {"both the site's", both, {}, "98", "0"},
+      {"denied", denied, {}, "-", "-"},
+      {"the user's", {}, {{"NCCL_IB_TC", "98"}}, "-", "-"},
+      {"the user's, the same", {}, {{"NCCL_IB_TC", "106"}}, "-", "106"},
+      {"the user's over the site's", both, {{"NCCL_IB_TC", "1"}}, "-", "0"},
+      {"the user's other class", {}, {{"NCCL_IB_FIFO_TC", "98"}}, "106", "-"},
+      {"the user's ports", {}, {{"NCCL_IB_HCA", "mlx5_9"}}, "-", "-"},
+      {"the user's ports, the site's class", both, {{"NCCL_IB_HCA", "mlx5_9"}}, "98", "0"},
+      {"no verbs", {}, {{"NCCL_IB_DISABLE", "1"}}, "-", "-"},
+  };
+  for (const auto& row : rows) {
+    const auto node = MakeLossless();
+    const auto plan = MakePlan("", policy::Assess(node, {.site = row.site}), nccl::MergeSettings(row.user, {}));
+    const auto values = ValuesOf(plan);
+    EXPECT_EQ(base::Lookup(values, "NCCL_IB_TC").value_or("-"), row.tc) << row.what;
+    EXPECT_EQ(base::Lookup(values, "NCCL_IB_FIFO_TC").value_or("-"), row.fifo) << row.what;
+    const auto now = [&](const std::string& name) { return base::Lookup(row.user, name); };
+    EXPECT_EQ(Show(StillRight(values, ParsePlan(*PlanToJson(plan))->kept, now)), Show(values)) << row.what;
+  }
+}
+
 // NCCL_TUNE_PLAN stands in the environment, where anyone may write.
 // What the user's option asks for: `asked` as NAME=VALUE, `left_out` as names.
 Plan PlanAsked(const Environment& asked, const std::set<std::string>& left_out, const Environment& user,

@@ -11,9 +11,10 @@ namespace {
 
 constexpr nccl::NcclVersion kOldest{2, 18, 0};
 constexpr nccl::NcclVersion kByAddress{2, 21, 0};
+constexpr nccl::NcclVersion kFifoClass{2, 22, 0};
 constexpr nccl::NcclVersion kOthers{};
 
-constexpr std::array<Rule, 17> kRules = {{
+constexpr std::array<Rule, 19> kRules = {{
     {"NCCL_IB_DISABLE", "1 only where NCCL would take a port that cannot work, or where there are none by design",
      "NCCL_IB_HCA", "", kOldest, "NCCL 2.28 net_ib: any ACTIVE port is taken", IbDisable},
     {"NCCL_IB_HCA",
@@ -33,6 +34,14 @@ constexpr std::array<Rule, 17> kRules = {{
      "NCCL 2.21 to 2.32 ncclIbGetGidIndex: one CIDR for all ports", IbAddressRange},
     {"NCCL_IB_QPS_PER_CONNECTION", "4 where every selected port is a bond: one queue pair stays on one member",
      "NCCL_IB_HCA", "", kOldest, "NVIDIA/nccl issues 1015 and 2150", IbQueuePairs},
+    {"NCCL_IB_TC",
+     "RoCE: DSCP x 4 + 2 where PFC is on for one and the same priority of every selected port, the ports go by the DSCP"
+     " and exactly one DSCP leads to that priority; never where the host sets a traffic class of its own",
+     "NCCL_IB_HCA", "", kOldest,
+     "kernel RTM_GETDCB; OFED qos/trust and tc/N/traffic_class; NCCL 2.28 net_ib: the GRH's traffic class",
+     IbTrafficClass},
+    {"NCCL_IB_FIFO_TC", "the value that the rule of NCCL_IB_TC found", "NCCL_IB_HCA,NCCL_IB_TC", "", kFifoClass,
+     "NCCL 2.22 and 2.23: 0 by default, whatever NCCL_IB_TC is; 2.24 to 2.32: as NCCL_IB_TC", IbFifoTrafficClass},
     {"NCCL_NET",
      "mode item strict: IB, so that NCCL fails rather than going on over sockets; never where another net plugin is "
      "named"
@@ -69,7 +78,7 @@ constexpr std::array<Rule, 17> kRules = {{
 constexpr std::array<LeftAlone, 5> kLeftAlone = {{
     {"NCCL_IB_ROCE_VERSION_NUM", "NCCL's default is 2, and only RoCE v2 entries are ever chosen here"},
     {"NCCL_NET_PLUGIN", "a network's own plugin may own the transport; only the site's policy names one"},
-    {"NCCL_IB_TC, NCCL_IB_SL, NCCL_IB_FIFO_TC", "a traffic class is the fabric's, not the node's: site policy only"},
+    {"NCCL_IB_SL", "a service level, or the priority of a VLAN, is the fabric's, not the node's: site policy only"},
     {"NCCL_ALGO, NCCL_PROTO, NCCL_GRAPH_FILE, NCCL_TOPO_FILE",
      "newer versions fail on combinations that older ones ran; no general rule holds"},
     {"NCCL_P2P_LEVEL, NCCL_P2P_DISABLE, NCCL_NET_GDR_LEVEL, NCCL_NET_GDR_READ",

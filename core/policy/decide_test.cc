@@ -217,6 +217,51 @@ TEST(DecideTest, RailsApart) {
   }
 }
 
+void MakeLossless(facts::Node* node) {
+  for (auto& netdev : node->netdevs) {
+    if (netdev.name.starts_with("ens")) netdev.dcb = facts::Dcb{.pfc = 8, .dscp = {{26, 3}}, .trust = {}};
+  }
+}
+
+TEST(DecideTest, TheOneLosslessClass) {
+  facts::Node node = MakeServer();
+  MakeLossless(&node);
+  EXPECT_EQ(Values(node),
+            "NCCL_IB_HCA==mlx5_2:1 NCCL_IB_GID_INDEX=3 NCCL_IB_TC=106 NCCL_IB_FIFO_TC=106 NCCL_SOCKET_IFNAME==ens5f1");
+  EXPECT_EQ(Reason(node, "NCCL_IB_TC"),
+            "DSCP 26 alone leads to priority 3, the only lossless one of every port; x 4, and 2 so that switches mark "
+            "packets (ECN) rather than drop them");
+  node.hcas[0].name = "a,b";
+  EXPECT_EQ(Reason(node, "NCCL_IB_TC"), "the ports cannot be listed, and this is right for these only");
+  node = MakeRails();
+  MakeLossless(&node);
+  EXPECT_NE(Values(node).find("NCCL_IB_TC=106 NCCL_IB_FIFO_TC=106"), std::string::npos);
+  node.hcas[1].ports[0].host_traffic_class = "106";
+  EXPECT_EQ(Values(node).find("_TC"), std::string::npos);
+  node.hcas = {MakeIb("a", "0000:01:00.0", 400)};
+  node.hcas[0].ports[0].netdev = "ens5f1";
+  EXPECT_EQ(Values(node).find("_TC"), std::string::npos);
+}
+
+// Worth a word only where some priority is lossless.
+TEST(DecideTest, NoLosslessPriorityIsUsual) {
+  const auto usual = [](const facts::Node& node) {
+    std::string out;
+    for (const auto& d : Decide(Assess(node))) {
+      if (d.is_usual) out += d.variable + " ";
+      EXPECT_FALSE(d.is_usual && d.value) << d.variable;
+    }
+    return out;
+  };
+  facts::Node node = MakeServer();
+  EXPECT_EQ(usual(node), "NCCL_IB_TC NCCL_IB_FIFO_TC ");
+  MakeLossless(&node);
+  EXPECT_EQ(usual(node), "");
+  node.hcas[0].ports[0].host_traffic_class = "106";
+  EXPECT_EQ(usual(node), "NCCL_IB_FIFO_TC ");
+  EXPECT_EQ(usual({}), "NCCL_IB_TC NCCL_IB_FIFO_TC ");
+}
+
 TEST(DecideTest, TheTransportIsNamedInModeStrictOnly) {
   const auto net = [](const facts::Node& node, const Preferences& preferences) {
     for (const auto& decision : Decide(Assess(node, preferences))) {

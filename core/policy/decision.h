@@ -30,6 +30,9 @@ struct Decision {
   std::string reason;                // one sentence, without full stop
   std::vector<Evidence> evidence;
   std::vector<Rejection> rejected;
+  // Without a value: left unset as on most machines, for want of anything to decide on. A text for readers need not say
+  // so.
+  bool is_usual = false;
 };
 
 // Leaves the variable unset, for this reason; also where a rule begins that may yet find a value.

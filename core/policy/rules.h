@@ -17,6 +17,8 @@ Decision IbGidIndex(const Situation& s);
 Decision IbAddressFamily(const Situation& s);
 Decision IbAddressRange(const Situation& s);
 Decision IbQueuePairs(const Situation& s);
+Decision IbTrafficClass(const Situation& s);
+Decision IbFifoTrafficClass(const Situation& s);
 Decision Net(const Situation& s);
 Decision CrossNic(const Situation& s);
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/policy/lossless_class.h"
 #include "core/policy/rules.h"
 #include "core/policy/transports.h"
 
@@ -175,6 +176,29 @@ Decision IbQueuePairs(const Situation& s) {
   }
   out.value = "4";
   out.reason = "each port is a bond, and one queue pair stays on one of its members";
+  return out;
+}
+
+Decision IbTrafficClass(const Situation& s) {
+  LosslessClass found = FindLosslessClass(*s.node, s.selection.ports);
+  Decision out = LeaveUnset(found.reason);
+  out.is_usual = !found.any;
+  if (out.is_usual) return out;
+  if (const std::string why = WhyNoPorts(s); !why.empty()) return LeaveUnset(why);
+  out.evidence = std::move(found.evidence);
+  out.rejected = std::move(found.rejected);
+  if (found.dscp) out.value = std::to_string(TrafficClassOf(*found.dscp));
+  return out;
+}
+
+Decision IbFifoTrafficClass(const Situation& s) {
+  Decision out = LeaveUnset("NCCL_IB_TC is not set");
+  out.value = IbTrafficClass(s).value;
+  out.is_usual = !out.value;
+  if (!out.value) return out;
+  out.reason =
+      "NCCL 2.22 and 2.23 send clear-to-send messages outside the class otherwise; later ones follow NCCL_IB_TC";
+  out.evidence = {{"NCCL_IB_TC", *out.value}};
   return out;
 }
 

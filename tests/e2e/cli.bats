@@ -201,6 +201,28 @@ Everywhere
   [[ $output == *"OMPI_MCA_btl_tcp_if_include=ens11f1"* && $output == *"UCX_NET_DEVICES=mlx5_1:1,ens11f1"* ]]
 }
 
+@test "the traffic class of the one lossless priority" {
+  local own=$BATS_TEST_TMPDIR/own.capture policy=$BATS_TEST_TMPDIR/policy.toml
+  local pfc='{"prio_pfc":[false,false,false,true,false,false,false,false]}'
+  printf 'in .\ndcb/ens11f1/pfc.json = %s\ndcb/ens11f1/app.json = {"dscp_prio":[[26,3]]}\n' "$pfc" | cat "$HOST" - >"$own"
+  run -0 "$TUNE" env --host "$own" --format conf
+  [[ $output == *"NCCL_IB_FIFO_TC=106"* && $output == *"NCCL_IB_TC=106"* ]]
+  run -0 "$TUNE" facts --host "$own"
+  [[ $(tr -s " \n" " " <<<"$output") == *"PFC on priority 3 (DSCP 26)"* ]]
+  run -0 "$TUNE" explain --host "$own"
+  [[ $output == *"interface ens11f1 = PFC on priority 3, DSCP 26"* ]]
+  printf '[traffic_class]\ntc = 98\n' >"$policy"
+  run -0 "$TUNE" env --host "$own" --policy "$policy" --format conf
+  [[ $output == *"NCCL_IB_TC=98"* && $output != *FIFO_TC* ]]
+  sed -i 's/\[\[26,3\]\]/[[24,3],[26,3]]/' "$own"
+  run -0 "$TUNE" env --host "$own" --format conf
+  [[ $output != *_TC=* ]]
+  run -0 "$TUNE" explain --host "$own"
+  [[ $output == *"98 (DSCP 24), 106 (DSCP 26): leads to priority 3 on every port"* ]]
+  run -0 "$TUNE" explain --host "$HOST"
+  [[ $output != *_TC* ]]
+}
+
 @test "a policy that turns the tool off, and one with a fault" {
   local policy=$BATS_TEST_TMPDIR/policy.toml
   echo 'mode = "off"' >"$policy"

@@ -102,6 +102,23 @@ facts::Netdev NetdevFromBytes(ByteReader* bytes, int ifindex) {
   return out;
 }
 
+// Mostly one lossless priority and one DSCP for it: where they differ between ports is what matters.
+std::optional<facts::Dcb> DcbFromBytes(ByteReader* bytes) {
+  return Maybe(bytes, [&] {
+    constexpr std::uint8_t kPriorities[] = {8, 8, 8, 16, 0, 24};
+    facts::Dcb out;
+    out.pfc = kPriorities[bytes->Below(std::size(kPriorities))];
+    out.dscp.resize(bytes->Below(4));
+    int dscp = 26;
+    for (auto& entry : out.dscp) {
+      entry = {.dscp = dscp, .priority = bytes->Below(4) == 1 ? 4 : 3};
+      dscp += static_cast<int>(bytes->Below(3));
+    }
+    if (bytes->Below(4) == 1) out.trust = bytes->Below(2) == 1 ? "pcp" : "dscp";
+    return out;
+  });
+}
+
 facts::Route RouteFromBytes(ByteReader* bytes) {
   facts::Route out;
   out.destination = Maybe(bytes, [&] {
@@ -174,6 +191,12 @@ facts::Node NodeFromBytes(ByteReader* bytes) {
     gpu.pci_path = PathFromBytes(bytes);
   }
   std::sort(out.gpus.begin(), out.gpus.end(), [](const auto& a, const auto& b) { return a.pci < b.pci; });
+  for (auto& netdev : out.netdevs) netdev.dcb = DcbFromBytes(bytes);
+  for (auto& hca : out.hcas) {
+    for (auto& port : hca.ports) {
+      if (bytes->Below(8) == 1) port.host_traffic_class = std::to_string(bytes->Byte());
+    }
+  }
   return out;
 }
 
