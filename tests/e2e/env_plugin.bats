@@ -49,6 +49,7 @@ why_not() {
 
 setup() {
   local why
+  needs_host NCCL
   why=$(why_not)
   [ -z "$why" ] || skip "$why"
 }
