@@ -20,6 +20,7 @@
 
 #include "base/environment.h"
 #include "base/result.h"
+#include "core/env/amend_plan.h"
 #include "core/env/plan.h"
 #include "hw/local_address.h"
 #include "spank/arguments.h"
@@ -29,6 +30,7 @@
 #include "spank/report_groups.h"
 #include "spank/report_protocol.h"
 #include "spank/slurm.h"
+#include "spank/task.h"
 
 namespace nccl_tune::spank {
 namespace {
@@ -41,6 +43,7 @@ struct Context {
   Arguments arguments{.site_default = {}, .policy = UsualPolicy()};
   std::optional<MadePlan> plan;
   std::string fault;           // strict: why no task of this node shall run; empty: nothing
+  base::Environment before;    // the job's environment, which it was made from, without `outer`
   base::Environment outer;     // what a plan of an outer step had set
   bool has_collector = false;  // its variable is in the job's environment
 };
@@ -184,8 +187,7 @@ void TellPlan(spank_t spank, const MadePlan& made) {
   const std::string node = base::Printable(plan.node);
   for (const auto& line : plan.site_warnings) slurm_info("nccl-tune: %s: %s", node.c_str(), line.c_str());
   if (!plan.mode.Active()) return;
-  std::uint32_t index = 0;
-  const bool first = spank_get_item(spank, S_JOB_NODEID, &index) == ESPANK_SUCCESS && index == 0;
+  const bool first = IsFirstNode(spank);
   const bool shown = plan.mode.explain || !plan.fault.empty();  // where they stand as well
   for (const auto& line : plan.warnings) {
     if (first && !shown)
@@ -226,41 +228,16 @@ int UserInit(spank_t spank) {
   }
   TellPlan(spank, *made);
   context.fault = made->plan.fault;
-  if (made->plan.mode.set) context.plan = *std::move(made);
+  if (!made->plan.mode.set) return 0;
+  context.plan = *std::move(made);
+  context.before = user;
+  std::erase_if(context.before, [&](const auto& one) { return base::Lookup(context.outer, one.first) == one.second; });
   return 0;
-}
-
-std::optional<std::string> TaskVariable(spank_t spank, const std::string& name) {
-  std::string value(4096, '\0');
-  const auto got = spank_getenv(spank, name.c_str(), value.data(), static_cast<int>(value.size()));
-  if (got == ESPANK_ENV_NOEXIST) return std::nullopt;
-  value.resize(value.find('\0') == std::string::npos ? value.size() : value.find('\0'));
-  return value;
-}
-
-void UnsetVariable(spank_t spank, const std::string& name) {
-  const auto done = spank_unsetenv(spank, name.c_str());
-  if (done != ESPANK_SUCCESS) slurm_error("nccl-tune: could not unset %s", name.c_str());
-}
-
-void SetVariable(spank_t spank, const std::string& name, const std::string& value) {
-  if (spank_setenv(spank, name.c_str(), value.c_str(), 1) != ESPANK_SUCCESS)
-    slurm_error("nccl-tune: could not set %s", name.c_str());
-}
-
-// Takes away what an outer step of ours had set and nobody has changed since.
-void DropOuterValues(spank_t spank, const base::Environment& outer) {
-  if (outer.empty()) return;
-  for (const auto& [name, value] : outer) {
-    if (TaskVariable(spank, name) == value) UnsetVariable(spank, name);
-  }
-  UnsetVariable(spank, std::string(env::kPlanVariable));
 }
 
 // Of all ways to end a step that Slurm has, the one that neither drains the node nor requeues the job.
 [[noreturn]] void EndTask(spank_t spank, const std::string& fault) {
-  int task = 0;
-  if (spank_get_item(spank, S_TASK_ID, &task) == ESPANK_SUCCESS && task == 0) {
+  if (IsFirstOfNode(spank)) {
     slurm_spank_log("nccl-tune: %s: strict: %s", base::Printable(hw::OwnHostName()).c_str(), fault.c_str());
     slurm_spank_log("nccl-tune: %s: strict: its tasks end with status %d; those of other nodes only with srun -K",
                     base::Printable(hw::OwnHostName()).c_str(), kStrictStatus);
@@ -268,25 +245,15 @@ void DropOuterValues(spank_t spank, const base::Environment& outer) {
   _exit(kStrictStatus);
 }
 
-// Memory only: this runs after a container plugin may have changed the file system under it.
 int TaskInit(spank_t spank) {
   const Context& context = TheContext();
   if (!context.fault.empty()) EndTask(spank, context.fault);
   if (context.has_collector) UnsetVariable(spank, std::string(kCollectorVariable));
   DropOuterValues(spank, context.outer);
   if (!context.plan) return 0;
-  const env::PlanSummary& plan = context.plan->summary;
-  for (const auto& name : plan.removed) {
-    if (TaskVariable(spank, name)) UnsetVariable(spank, name);
-  }
-  for (const auto& name : plan.forced) {
-    const auto value = plan.set.find(name);
-    if (value != plan.set.end()) SetVariable(spank, name, value->second);
-  }
-  // What is there by now was set since user_init, by a container image say: not ours, and what goes with it neither.
-  const auto now = [&](const std::string& name) { return TaskVariable(spank, name); };
-  for (const auto& [name, value] : env::StillRight(plan.set, plan.kept, now)) SetVariable(spank, name, value);
-  SetVariable(spank, std::string(env::kPlanVariable), context.plan->plan.json);
+  const std::string since = env::DescribeAmendment(SetPlan(spank, *context.plan, context.before));
+  if (context.plan->plan.mode.explain && !since.empty() && IsFirstNode(spank) && IsFirstOfNode(spank))
+    slurm_spank_log("nccl-tune: %s: %s", base::Printable(context.plan->plan.node).c_str(), since.c_str());
   return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "core/env/plan.h"
+#include "core/env/short_json.h"
 
 namespace nccl_tune::env {
 namespace {
@@ -107,13 +108,12 @@ Result<std::set<std::string>> ReadNames(const Json& json, std::string_view key) 
 
 }  // namespace
 
-Result<std::string> PlanToJson(const Plan& plan) {
-  Json json = ToJson(plan);
-  std::string text = base::DumpJson(json);
+Result<std::string> ShortJson(Json plan) {
+  std::string text = base::DumpJson(plan);
   if (text.size() <= kPlanLimit) return text;
   for (const char* member : {"why", "kept"}) {  // what the user has set stands in the environment as well
-    json.erase(member);
-    text = base::DumpJson(json);
+    plan.erase(member);
+    text = base::DumpJson(plan);
     if (text.size() <= kPlanLimit) return text;
   }
   return Error{.code = Code::kInternal,
@@ -122,6 +122,8 @@ Result<std::string> PlanToJson(const Plan& plan) {
                .seen = std::to_string(text.size()) + " bytes",
                .expected = "at most " + std::to_string(kPlanLimit)};
 }
+
+Result<std::string> PlanToJson(const Plan& plan) { return ShortJson(ToJson(plan)); }
 
 Result<PlanSummary> ParsePlan(std::string_view text) {
   const auto fail = [](std::string what, std::string seen = "") {

@@ -218,21 +218,45 @@ TEST(PluginTest, TheUsersOwnStays) {
 }
 
 TEST(PluginTest, WhatWasSetSinceUserInitStays) {
-  Host host;
-  ASSERT_TRUE(host.loaded());
-  host.Init({kPatient});
-  host.Option("auto", true);
-  host.UserInit();
-  for (const char* name : {"NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_SOCKET_IFNAME", "NCCL_IB_DISABLE"})
-    host.task[name] = "image";
-  EXPECT_EQ(host.TaskInit(), 0);
-  // Ours are not set over them, nor what was computed to go with ours.
-  for (const auto& [name, value] : PlanOf(host).set) {
-    if (name.starts_with("NCCL_")) {
-      EXPECT_EQ(host.task[name], "image") << name << value;
-    } else {
-      EXPECT_FALSE(host.task.contains(name)) << name << value;
+  for (const char* mode : {"auto", "explain"}) {
+    Host host;
+    ASSERT_TRUE(host.loaded());
+    host.Init({kPatient});
+    host.Option(mode, true);
+    host.UserInit();
+    host.log.clear();
+    const char* const names[] = {"NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_SOCKET_IFNAME", "NCCL_IB_DISABLE"};
+    for (const char* name : names) host.task[name] = "image";
+    EXPECT_EQ(host.TaskInit(), 0);
+    // Ours are not set over them, nor what was computed to go with ours, and NCCL_TUNE_PLAN does not call them ours.
+    const auto plan = PlanOf(host);
+    for (const char* name : names) {
+      EXPECT_EQ(host.task[name], "image") << name;
+      EXPECT_EQ(plan.kept.at(name), "image") << name;
     }
+    for (const auto& [name, value] : plan.set) EXPECT_EQ(host.task[name], value) << name;
+    EXPECT_FALSE(plan.set.contains("GLOO_SOCKET_IFNAME"));
+    EXPECT_FALSE(host.task.contains("GLOO_SOCKET_IFNAME"));
+    const std::string said =
+        FromThisNode("since this plan was made a container or another plugin has set NCCL_IB_DISABLE");
+    EXPECT_EQ(host.log.starts_with(said), std::string(mode) == "explain") << host.log;
+    EXPECT_EQ(host.log.empty(), std::string(mode) == "auto") << host.log;
+  }
+}
+
+TEST(PluginTest, OneTaskOfAStepSaysWhatHasChanged) {
+  for (const auto& [node, task] : {std::pair{0U, 1}, std::pair{1U, 0}}) {
+    Host host;
+    ASSERT_TRUE(host.loaded());
+    host.Init({kPatient});
+    host.Option("explain", true);
+    host.UserInit();
+    host.log.clear();
+    host.node_id = node;
+    host.task_id = task;
+    host.task["NCCL_SOCKET_IFNAME"] = "image";
+    EXPECT_EQ(host.TaskInit(), 0);
+    EXPECT_EQ(host.log, "") << node << task;
   }
 }
 
