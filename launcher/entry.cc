@@ -26,6 +26,17 @@ Json ReadPlan(const Environment& environment) {
   return std::move(plan).value();
 }
 
+// Of the variables that the plan sets, what they are: a container or a task prolog may have had the last word.
+std::map<std::string, std::string> PlannedVariables(const Json& plan, const Environment& environment) {
+  std::map<std::string, std::string> variables;
+  const Json& set = base::GetMember(plan, "set");
+  for (const auto& [name, value] : set.items()) {
+    const auto now = base::Lookup(environment, name);
+    if (now) variables[name] = *now;
+  }
+  return variables;
+}
+
 std::map<std::string, std::string> TextMembers(const Json& object) {
   std::map<std::string, std::string> members;
   if (!object.is_object()) return members;
@@ -68,7 +79,7 @@ Entry DescribeTask(const pmix::Step& step, const Environment& environment) {
   Entry entry{.node_id = step.node_id, .local_rank = step.local_rank, .node = step.node};
   const Json plan = ReadPlan(environment);
   entry.planned = plan.is_object();
-  auto settings = entry.planned ? TextMembers(base::GetMember(plan, "set")) : NcclVariables(environment);
+  auto settings = entry.planned ? PlannedVariables(plan, environment) : NcclVariables(environment);
   entry.digest = Digest(settings);
   if (step.local_rank == 0) entry.settings = std::move(settings);
   return entry;

@@ -21,7 +21,7 @@ struct Entry {
   std::uint32_t node_id = 0;
   std::uint32_t local_rank = 0;
   std::string node{};
-  bool planned = false;  // the settings are NCCL_TUNE_PLAN's; else the NCCL_* variables of the environment
+  bool planned = false;  // the settings are what NCCL_TUNE_PLAN sets; else the NCCL_* variables
   std::string digest{};  // of the settings
   std::map<std::string, std::string> settings{};  // of the first task of a node
   std::optional<std::string> network{};           // where the node's plan means to meet the others

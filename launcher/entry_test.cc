@@ -19,7 +19,7 @@ constexpr const char* kPlan =
     R"({"v":1,"node":"server1","set":{"NCCL_IB_HCA":"=mlx5_2:1"},"if":"ens5f1","addr":"172.20.0.11"})";
 
 TEST(EntryTest, TellsThePlanOfTheFirstTaskOnly) {
-  const Environment environment = {{"NCCL_TUNE_PLAN", kPlan}, {"NCCL_DEBUG", "INFO"}};
+  const Environment environment = {{"NCCL_TUNE_PLAN", kPlan}, {"NCCL_IB_HCA", "=mlx5_2:1"}, {"NCCL_DEBUG", "INFO"}};
   const Entry first = DescribeTask({.node_id = 2, .node = "server3"}, environment);
   EXPECT_TRUE(first.planned);
   EXPECT_THAT(first.settings, ElementsAre(Pair("NCCL_IB_HCA", "=mlx5_2:1")));
@@ -28,6 +28,18 @@ TEST(EntryTest, TellsThePlanOfTheFirstTaskOnly) {
   EXPECT_EQ(first.digest, second.digest);
   EXPECT_EQ(PlanText(environment, "if"), "ens5f1");
   EXPECT_EQ(PlanText(environment, "nothing"), std::nullopt);
+}
+
+TEST(EntryTest, WhatHasChangedSinceThePlanCountsAsItIs) {
+  const auto describe = [](const Environment& more) {
+    Environment environment = {{"NCCL_TUNE_PLAN", kPlan}};
+    environment.insert(more.begin(), more.end());
+    return DescribeTask({}, environment);
+  };
+  EXPECT_THAT(describe({{"NCCL_IB_HCA", "mlx5_0"}}).settings, ElementsAre(Pair("NCCL_IB_HCA", "mlx5_0")));
+  EXPECT_THAT(describe({}).settings, IsEmpty());
+  EXPECT_NE(describe({{"NCCL_IB_HCA", "mlx5_0"}}).digest, describe({{"NCCL_IB_HCA", "=mlx5_2:1"}}).digest);
+  EXPECT_THAT(DescribeTask({}, {{"NCCL_TUNE_PLAN", R"({"v":1,"set":7})"}}).settings, IsEmpty());
 }
 
 TEST(EntryTest, WithoutAPlanTheVariablesCount) {
