@@ -56,6 +56,7 @@ def release_plugins(visibility):
                 [part.lstrip("0") for part in release.split(".")],
             ),
             tags = ["manual"],
+            visibility = ["//tests/spank:__pkg__"],
         )
         spank_plugin(
             name = plugin_name(release),

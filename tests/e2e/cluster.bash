@@ -126,3 +126,28 @@ up_until() {
   kill "-$signal" "$pid"
   wait "$pid"
 }
+
+# The release of a cluster's Slurm.
+slurm_release() { "$CLUSTER" run --name "$1" srun --version 3>&- | sed 's/^slurm[^ ]* \([0-9]*\.[0-9]*\).*/\1/'; }
+
+# Builds targets. The build's server may start here and stay: it gets none of the pipes whose end bats waits for.
+build() {
+  (
+    for fd in /proc/"$BASHPID"/fd/*; do
+      fd=${fd##*/}
+      [ "$fd" -le 2 ] || [ "$fd" = 255 ] || eval "exec $fd>&-"
+    done
+    cd "$CLONE" && . tools/bazel.bash && bazel_command build --noshow_progress "$@"
+  ) >"$NCCL_TUNE_CLUSTER_DIR/build.log" 2>&1 </dev/null || { cat "$NCCL_TUNE_CLUSTER_DIR/build.log"; return 1; }
+}
+
+# Builds plugins of tests/spank for a cluster's Slurm and puts them into its bin folder: NAME.so.
+add_test_plugins() {
+  local cluster=$1 release name
+  shift
+  release=$(slurm_release "$cluster")
+  build "${@/%/_$release.so}"
+  for name in "${@##*:}"; do
+    cp -L "$CLONE/bazel-bin/tests/spank/${name}_$release.so" "$NCCL_TUNE_CLUSTER_DIR/$cluster/bin/$name.so"
+  done
+}
