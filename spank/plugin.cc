@@ -35,6 +35,7 @@
 namespace nccl_tune::spank {
 namespace {
 
+constexpr const char* kBroken = "the plugin failed, see the node's log";
 constexpr int kStrictStatus = 78;  // EX_CONFIG: what a task ends with in mode strict
 
 // The one object of state. Made in init, filled in user_init, only read in task_init (a fork copies it).
@@ -42,6 +43,7 @@ struct Context {
   std::optional<Mode> option;  // --nccl-tune, when given
   Arguments arguments{.site_default = {}, .policy = UsualPolicy()};
   std::optional<MadePlan> plan;
+  bool strict = false;         // once the mode is known
   std::string fault;           // strict: why no task of this node shall run; empty: nothing
   base::Environment before;    // the job's environment, which it was made from, without `outer`
   base::Environment outer;     // what a plan of an outer step had set
@@ -59,9 +61,9 @@ int Guard(const char* where, Body body) noexcept {
   try {
     return body();
   } catch (const std::exception& e) {
-    slurm_error("nccl-tune: %s: %s; the job goes on without tuning", where, e.what());
+    slurm_error("nccl-tune: %s: %s; what is not done by now is left out", where, e.what());
   } catch (...) {
-    slurm_error("nccl-tune: %s: unknown exception; the job goes on without tuning", where);
+    slurm_error("nccl-tune: %s: unknown exception; what is not done by now is left out", where);
   }
   return 0;
 }
@@ -206,6 +208,8 @@ void TellPlan(spank_t spank, const MadePlan& made) {
 
 int UserInit(spank_t spank) {
   Context& context = TheContext();
+  context.strict = context.option && context.option->strict;
+  if (context.strict) context.fault = kBroken;  // stays when what follows ends in an exception
   const auto user = JobEnvironment(spank);
   const std::string collector = base::Lookup(user, kCollectorVariable).value_or("");
   context.has_collector = IsPlace(collector.c_str());
@@ -215,6 +219,8 @@ int UserInit(spank_t spank) {
                   .policy = context.arguments.policy,
                   .slurm_conf = slurm_conf == nullptr ? "" : slurm_conf,
                   .collector = context.has_collector ? collector : ""};
+  context.strict = wish.mode.value_or(wish.fallback).strict;
+  if (context.strict) context.fault = kBroken;
   // A step inside a tuned one starts from what the user has set, whatever comes of it here: the outer step's values are
   // those of the node that its script runs on.
   context.outer = OuterValues(user);
@@ -257,6 +263,21 @@ int TaskInit(spank_t spank) {
   return 0;
 }
 
+// After an exception nobody knows what the task would run with: in mode strict it does not.
+int GuardTaskInit(spank_t spank) noexcept {
+  bool done = false;
+  Guard("task_init", [&] {
+    TaskInit(spank);
+    done = true;
+    return 0;
+  });
+  if (done) return 0;
+  return Guard("task_init", [&] {
+    if (TheContext().strict) EndTask(spank, kBroken);
+    return 0;
+  });
+}
+
 }  // namespace
 }  // namespace nccl_tune::spank
 
@@ -274,8 +295,6 @@ int slurm_spank_user_init(spank_t spank, int, char**) {
   return nccl_tune::spank::Guard("user_init", [&] { return nccl_tune::spank::UserInit(spank); });
 }
 
-int slurm_spank_task_init(spank_t spank, int, char**) {
-  return nccl_tune::spank::Guard("task_init", [&] { return nccl_tune::spank::TaskInit(spank); });
-}
+int slurm_spank_task_init(spank_t spank, int, char**) { return nccl_tune::spank::GuardTaskInit(spank); }
 
 }  // extern "C"
