@@ -33,7 +33,7 @@ plant() { echo "$1" >"$CONF/fault"; }
 # are idle, 10 seconds at most. Leaves what Slurm says then of the job and of nodes that it has taken out of use.
 BOTH='mode=$1 work=$2; shift 2
 job=$(sbatch --parsable --requeue -N1 -w server1 -o /run/cluster/out $mode --wrap "$work" 2>/run/cluster/submitted | tail -n 1)
-"$@"; status=$?
+timeout 30 "$@"; status=$?
 for i in $(seq 200); do
   scontrol show job $job >/run/cluster/job
   ! grep -qE "JobState=(COMPLETED|FAILED)" /run/cluster/job || [ "$(sinfo -h -N -o %t | sort -u)" != idle ] || break
