@@ -41,6 +41,7 @@ constexpr int kStrictStatus = 78;  // EX_CONFIG: what a task ends with in mode s
 // The one object of state. Made in init, filled in user_init, only read in task_init (a fork copies it).
 struct Context {
   std::optional<Mode> option;  // --nccl-tune, when given
+  std::string option_text;     // its value
   Arguments arguments{.site_default = {}, .policy = UsualPolicy()};
   std::optional<MadePlan> plan;
   bool strict = false;         // once the mode is known
@@ -79,6 +80,7 @@ int TakeOption(const char* text, bool remote) {
   const auto mode = ParseMode(text == nullptr ? "" : text);
   if (mode.ok()) {
     TheContext().option = *mode;
+    TheContext().option_text = text == nullptr ? "" : text;
     return 0;
   }
   slurm_error("nccl-tune: %s", mode.error().ToString().c_str());
@@ -257,6 +259,7 @@ int TaskInit(spank_t spank) {
   if (context.has_collector) UnsetVariable(spank, std::string(kCollectorVariable));
   DropOuterValues(spank, context.outer);
   if (!context.plan) return 0;
+  if (context.option) HandOption(spank, context.option_text);
   const std::string since = env::DescribeAmendment(SetPlan(spank, *context.plan, context.before));
   if (context.plan->plan.mode.explain && !since.empty() && IsFirstNode(spank) && IsFirstOfNode(spank))
     slurm_spank_log("nccl-tune: %s: %s", base::Printable(context.plan->plan.node).c_str(), since.c_str());

@@ -9,6 +9,8 @@
 namespace nccl_tune::spank {
 namespace {
 
+constexpr const char* kCarrier = "SLURM_SPANK__SLURM_SPANK_OPTION_nccl_tune_nccl_tune";  // of Slurm 22.05 to 26.05
+
 std::optional<std::string> TaskVariable(spank_t spank, const std::string& name) {
   std::string value(4096, '\0');
   const auto got = spank_getenv(spank, name.c_str(), value.data(), static_cast<int>(value.size()));
@@ -52,6 +54,10 @@ env::Amendment SetPlan(spank_t spank, const MadePlan& made, const base::Environm
   for (const auto& [name, value] : amendment.set) SetVariable(spank, name, value);
   SetVariable(spank, std::string(env::kPlanVariable), env::AmendJson(made.plan.json, amendment));
   return amendment;
+}
+
+void HandOption(spank_t spank, const std::string& text) {
+  if (!TaskVariable(spank, kCarrier)) SetVariable(spank, kCarrier, text.empty() ? "auto" : text);
 }
 
 bool IsFirstOfNode(spank_t spank) {

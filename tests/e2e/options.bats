@@ -69,6 +69,15 @@ batch() {
   [ "$(nested --nccl-tune=off --nccl-tune)" = "$TUNED" ]
 }
 
+@test "a step inside a step of another node has that node's values" {
+  local state=sys/class/infiniband/mlx5_1/ports/1/state
+  "$CLUSTER" set --name options server2 $state "1: DOWN" 3>&-
+  run -0 head_run srun -Q -N2 --ntasks-per-node=1 --nccl-tune sh -c \
+    "[ \$SLURM_PROCID = 1 ] || srun -Q -N1 -n1 -w server2 --overlap sh -c 'hostname; $SHOW'"
+  "$CLUSTER" set --name options server2 $state "4: ACTIVE" 3>&-
+  [ "$output" = $'server2\nnone none' ]
+}
+
 @test "without a value, in every place and inside: auto" {
   [ "$(head_run srun -Q -N1 -n1 -w server1 --nccl-tune sh -c "srun -Q -N1 -n1 --overlap sh -c '$SHOW'")" = "$TUNED" ]
   [ "$(batch "$SHOW; srun -Q sh -c '$SHOW'" sbatch --nccl-tune)" = "$TUNED"$'\n'"$TUNED" ]

@@ -24,6 +24,9 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
+// In which Slurm hands the option to steps inside.
+const char* const kCarrier = "SLURM_SPANK__SLURM_SPANK_OPTION_nccl_tune_nccl_tune";
+
 // Long enough for a loaded machine under a sanitizer.
 const char* const kPatient = "timeout_ms=10000";
 
@@ -86,6 +89,7 @@ TEST(PluginTest, AutoSetsWhatThePlanSays) {
     Variables expected = host.job;
     for (const auto& [name, value] : PlanOf(host).set) expected[name] = value;
     expected["NCCL_TUNE_PLAN"] = host.task["NCCL_TUNE_PLAN"];
+    expected[kCarrier] = mode == nullptr || *mode == '\0' ? "auto" : mode;
     EXPECT_EQ(host.task, expected);
     EXPECT_EQ(host.forks, 1);
     EXPECT_EQ(host.log, "") << "quiet unless asked";
@@ -242,6 +246,20 @@ TEST(PluginTest, WhatWasSetSinceUserInitStays) {
     EXPECT_EQ(host.log.starts_with(said), std::string(mode) == "explain") << host.log;
     EXPECT_EQ(host.log.empty(), std::string(mode) == "auto") << host.log;
   }
+}
+
+TEST(PluginTest, StepsInsideGetTheOptionThatTheUserGave) {
+  Host host;
+  host.job = {{"NCCL_TUNE", "auto"}};
+  host.Init({kPatient});
+  host.UserInit();
+  host.TaskInit();
+  EXPECT_TRUE(host.task.contains("NCCL_TUNE_PLAN"));
+  EXPECT_FALSE(host.task.contains(kCarrier)) << "no option was given";
+  Host other;
+  other.job = {{kCarrier, "explain"}};  // Slurm has done it
+  RunStep(&other, "explain");
+  EXPECT_EQ(other.task[kCarrier], "explain");
 }
 
 TEST(PluginTest, OneTaskOfAStepSaysWhatHasChanged) {
