@@ -11,9 +11,11 @@
 
 #include "base/result.h"
 #include "core/env/plan.h"
-#include "spank/mode.h"
+#include "site/mode.h"
 
 namespace nccl_tune::spank {
+
+using site::Mode;
 
 struct Wish {
   std::optional<Mode> mode;  // the job's own; absent: it says nothing

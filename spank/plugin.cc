@@ -23,8 +23,8 @@
 #include "core/env/amend_plan.h"
 #include "core/env/plan.h"
 #include "hw/local_address.h"
-#include "spank/arguments.h"
-#include "spank/mode.h"
+#include "site/arguments.h"
+#include "site/mode.h"
 #include "spank/node_plan.h"
 #include "spank/report_collector.h"
 #include "spank/report_groups.h"
@@ -34,6 +34,9 @@
 
 namespace nccl_tune::spank {
 namespace {
+
+using site::Arguments;
+using site::ParseMode;
 
 constexpr const char* kBroken = "the plugin failed, see the node's log";
 constexpr int kStrictStatus = 78;  // EX_CONFIG: what a task ends with in mode strict
@@ -105,7 +108,7 @@ int Init(spank_t spank, int argc, char** argv) {
     slurm_error("nccl-tune: --nccl-tune could not be registered");
   if (InDaemon(spank)) return 0;
   for (int i = 0; i < argc; ++i) {
-    const auto taken = TakeArgument(argv[i], &TheContext().arguments);
+    const auto taken = site::TakeArgument(argv[i], &TheContext().arguments);
     if (!taken.ok()) slurm_error("nccl-tune: plugstack.conf: %s; ignoring it", taken.error().ToString().c_str());
   }
   return 0;

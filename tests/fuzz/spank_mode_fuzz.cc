@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/nccl/settable.h"
-#include "spank/mode.h"
+#include "site/mode.h"
 #include "tests/fuzz/byte_reader.h"
 #include "tests/fuzz/require.h"
 
@@ -12,7 +12,7 @@ namespace nccl_tune::fuzz {
 namespace {
 
 void TryOne(std::string_view text) {
-  const auto mode = spank::ParseMode(text);
+  const auto mode = site::ParseMode(text);
   if (!mode.ok()) return RequireReadable(mode.error());
   for (const auto& [name, value] : mode->values) {
     Require(name.starts_with("NCCL_") && !nccl::IsOurOwn(name), "only NCCL's own are set", text);

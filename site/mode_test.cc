@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spank/mode.h"
+#include "site/mode.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace nccl_tune::spank {
+namespace nccl_tune::site {
 namespace {
 
 Mode Auto() {
@@ -133,4 +133,4 @@ TEST(ModeTest, BadValues) {
 }
 
 }  // namespace
-}  // namespace nccl_tune::spank
+}  // namespace nccl_tune::site

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spank/mode.h"
+#include "site/mode.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/nccl/settable.h"
 
-namespace nccl_tune::spank {
+namespace nccl_tune::site {
 namespace {
 
 using base::Error;
@@ -156,4 +156,4 @@ base::Result<Mode> ParseMode(std::string_view text) {
   return off ? Mode{} : out;
 }
 
-}  // namespace nccl_tune::spank
+}  // namespace nccl_tune::site

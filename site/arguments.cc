@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spank/arguments.h"
+#include "site/arguments.h"
 
 #include <utility>
 
 #include "base/parse_number.h"
 
-namespace nccl_tune::spank {
+namespace nccl_tune::site {
 namespace {
 
 base::Error Wrong(std::string what, std::string_view seen, std::string expected) {
@@ -50,4 +50,4 @@ base::Status TakeArgument(std::string_view argument, Arguments* out) {
   return base::Ok();
 }
 
-}  // namespace nccl_tune::spank
+}  // namespace nccl_tune::site

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The plugin's arguments in plugstack.conf: words in, values out. Knows no Slurm.
-#ifndef NCCL_TUNE_SPANK_ARGUMENTS_H_
-#define NCCL_TUNE_SPANK_ARGUMENTS_H_
+#ifndef NCCL_TUNE_SITE_ARGUMENTS_H_
+#define NCCL_TUNE_SITE_ARGUMENTS_H_
 
 #include <chrono>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
-#include "spank/mode.h"
+#include "site/mode.h"
 
-namespace nccl_tune::spank {
+namespace nccl_tune::site {
 
 struct Arguments {
   Mode site_default;                        // default=MODE: of jobs that say nothing; off as shipped
@@ -23,6 +23,6 @@ struct Arguments {
 // One argument into `out`. On an error (kInvalidInput) `out` is as it was.
 base::Status TakeArgument(std::string_view argument, Arguments* out);
 
-}  // namespace nccl_tune::spank
+}  // namespace nccl_tune::site
 
-#endif  // NCCL_TUNE_SPANK_ARGUMENTS_H_
+#endif  // NCCL_TUNE_SITE_ARGUMENTS_H_

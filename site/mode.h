@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Value of --nccl-tune, of NCCL_TUNE and of default= in plugstack.conf: words in, mode out. Knows no Slurm.
-#ifndef NCCL_TUNE_SPANK_MODE_H_
-#define NCCL_TUNE_SPANK_MODE_H_
+#ifndef NCCL_TUNE_SITE_MODE_H_
+#define NCCL_TUNE_SITE_MODE_H_
 
 #include <map>
 #include <set>
@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 
-namespace nccl_tune::spank {
+namespace nccl_tune::site {
 
 struct Mode {
   bool set = false;                             // change the tasks' environment
@@ -34,6 +34,6 @@ base::Result<Mode> ParseMode(std::string_view text);
 // The items as --help and messages list them.
 std::string_view ModeItems();
 
-}  // namespace nccl_tune::spank
+}  // namespace nccl_tune::site
 
-#endif  // NCCL_TUNE_SPANK_MODE_H_
+#endif  // NCCL_TUNE_SITE_MODE_H_

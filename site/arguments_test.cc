@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spank/arguments.h"
+#include "site/arguments.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace nccl_tune::spank {
+namespace nccl_tune::site {
 namespace {
 
 TEST(ArgumentsTest, Good) {
@@ -64,4 +64,4 @@ TEST(ArgumentsTest, BadOnesChangeNothing) {
 }
 
 }  // namespace
-}  // namespace nccl_tune::spank
+}  // namespace nccl_tune::site
