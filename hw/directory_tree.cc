@@ -230,7 +230,16 @@ base::Status DirectoryTree::ReadBlocks(std::string_view path, std::size_t limit,
 
 base::Result<std::string> DirectoryTree::ReadTrusted(std::string_view path, std::size_t limit) const {
   const Descriptor fd = OpenFromRoot(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-  if (!fd.valid()) return ErrnoError(errno, path);
+  if (!fd.valid()) {
+    base::Error error = ErrnoError(errno, path);
+    std::string dangling = error.code == base::Code::kNotFound ? FindDangling(path) : "";
+    if (dangling.empty()) return error;
+    return base::Error{.code = base::Code::kUnreadable,
+                       .what = "a link that leads nowhere",
+                       .where = std::string(path),
+                       .seen = std::move(dangling),
+                       .hint = "Remove the link, or put the file where it leads."};
+  }
   struct stat about {};
   if (fstat(fd.get(), &about) != 0) return ErrnoError(errno, path);
   if (!S_ISREG(about.st_mode)) return NotRegular(path);
@@ -241,6 +250,40 @@ base::Result<std::string> DirectoryTree::ReadTrusted(std::string_view path, std:
     return true;
   }));
   return out;
+}
+
+std::string DirectoryTree::FindDangling(std::string_view path) const {
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = path.find('/', end + 1);
+    const std::string_view part = path.substr(0, end);
+    const Descriptor folder = OpenFromRoot(FolderPart(part), O_PATH | O_DIRECTORY);
+    if (!folder.valid()) return "";
+    std::array<char, 4096> link;
+    const auto length = readlinkat(folder.get(), NamePart(part).c_str(), link.data(), link.size());
+    if (length < 0 || OpenFromRoot(part, O_PATH).valid()) continue;
+    return "/" + std::string(part) + " -> " + std::string(link.data(), static_cast<std::size_t>(length));
+  }
+  return "";
+}
+
+std::string DirectoryTree::FindClosed(std::string_view path) const {
+  // As written, and with the links followed: users walk through the folders of both.
+  const auto real = Resolve(path);
+  for (const std::string& way : {std::string(path), real.value_or(std::string(path))}) {
+    for (std::size_t end = 0; end != std::string::npos;) {
+      end = way.find('/', end + 1);
+      const std::string part = way.substr(0, end);
+      const Descriptor fd = OpenFromRoot(part, O_PATH);
+      struct stat about {};
+      if (!fd.valid() || fstat(fd.get(), &about) != 0) return "";
+      const std::string shown = "/" + part;
+      if (S_ISDIR(about.st_mode) && (about.st_mode & S_IXOTH) == 0)
+        return "only some users may enter the folder " + shown + ": chmod a+x " + shown;
+      if (S_ISREG(about.st_mode) && (about.st_mode & S_IROTH) == 0)
+        return "only some users may read it: chmod a+r " + shown;
+    }
+  }
+  return "";
 }
 
 base::Result<std::vector<std::string>> DirectoryTree::List(std::string_view path) const {

@@ -44,6 +44,7 @@ class DirectoryTree : public Tree {
   base::Status ReadBlocks(std::string_view path, std::size_t limit,
                           const std::function<bool(std::string_view)>& take) const override;
   base::Result<std::string> ReadTrusted(std::string_view path, std::size_t limit) const override;
+  std::string FindClosed(std::string_view path) const override;
   base::Result<std::vector<std::string>> List(std::string_view path) const override;
   base::Result<std::string> Resolve(std::string_view path) const override;
   facts::Openable CheckOpenable(std::string_view path) const override;
@@ -66,6 +67,8 @@ class DirectoryTree : public Tree {
   // The same without following a link, from the open folder above it, or from the root where that is null.
   Descriptor OpenPlain(std::string_view path, int flags, Folder* above) const;
   base::Result<Descriptor> OpenFile(std::string_view path) const;
+  // The link on the way to an absent `path` that leads nowhere, and its target: "/etc/a -> /b"; empty: there is none.
+  std::string FindDangling(std::string_view path) const;
   // The nearest open folder that `path` lies below; null: none.
   Folder* FindAbove(std::string_view path) const;
   // The entry of the folder, known or new. It takes the place of the one unused for longest.

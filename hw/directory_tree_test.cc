@@ -406,6 +406,58 @@ TEST_F(DirectoryTreeTest, TrustedFilesAreRegular) {
   EXPECT_EQ(tree_->ReadTrusted("long", 20000)->size(), 10000U);
 }
 
+TEST_F(DirectoryTreeTest, ATrustedFileThatALinkOnlyPromises) {
+  Write("root/etc/policy", "x");
+  Link("root/etc/good", "policy");
+  Link("root/etc/bad", "/gone/policy");
+  Link("root/conf", "/shared/conf");
+  EXPECT_EQ(*tree_->ReadTrusted("etc/good", 9), "x");
+  const struct {
+    const char* path;
+    const char* seen;
+  } kRows[] = {{"etc/bad", "/etc/bad -> /gone/policy"}, {"conf/policy", "/conf -> /shared/conf"}};
+  for (const auto& row : kRows) {
+    const auto got = tree_->ReadTrusted(row.path, 9);
+    ASSERT_FALSE(got.ok()) << row.path;
+    EXPECT_EQ(got.error().code, base::Code::kUnreadable) << row.path;
+    EXPECT_EQ(got.error().what, "a link that leads nowhere") << row.path;
+    EXPECT_EQ(got.error().seen, row.seen);
+  }
+  for (const char* absent : {"etc/gone", "gone/policy", "etc/policy/x", "etc/.."})
+    EXPECT_NE(tree_->ReadTrusted(absent, 9).error().what, "a link that leads nowhere") << absent;
+}
+
+TEST_F(DirectoryTreeTest, WhatKeepsSomeUsersFromReading) {
+  Write("root/etc/a/policy", "x");
+  Write("root/srv/b/policy", "x");
+  Link("root/etc/a/link", "/srv/b/policy");
+  const struct {
+    const char* changed;
+    mode_t mode;
+    const char* path;
+    const char* closed;
+  } kRows[] = {
+      {"etc/a", 0755, "etc/a/policy", ""},
+      {"etc/a", 0711, "etc/a/policy", ""},
+      {"etc/a", 0755, "etc/a/link", ""},
+      {"etc/a/policy", 0604, "etc/a/policy", ""},
+      {"etc/a", 0755, "etc/a/gone", ""},
+      {"etc/a/policy", 0600, "etc/a/policy", "only some users may read it: chmod a+r /etc/a/policy"},
+      {"etc/a/policy", 0640, "etc/a/policy", "only some users may read it: chmod a+r /etc/a/policy"},
+      {"etc/a", 0750, "etc/a/policy", "only some users may enter the folder /etc/a: chmod a+x /etc/a"},
+      {"etc", 0754, "etc/a/policy", "only some users may enter the folder /etc: chmod a+x /etc"},
+      {"srv/b", 0700, "etc/a/link", "only some users may enter the folder /srv/b: chmod a+x /srv/b"},
+      {"srv/b/policy", 0600, "etc/a/link", "only some users may read it: chmod a+r /etc/a/link"},
+  };
+  for (const auto& row : kRows) {
+    const fs::path changed = home_ / "root" / row.changed;
+    const auto before = fs::status(changed).permissions();
+    ASSERT_EQ(chmod(changed.c_str(), row.mode), 0);
+    EXPECT_EQ(tree_->FindClosed(row.path), row.closed) << row.changed;
+    fs::permissions(changed, before);
+  }
+}
+
 // In a tree laid out by hand nobody's word counts; on the live machine the file's writers do.
 TEST_F(DirectoryTreeTest, TrustedFilesOfTheMachineAreWrittenByRootOnly) {
   Write("root/policy", "mode = 1\n");

@@ -46,10 +46,15 @@ class Tree {
   }
 
   // A file that administrators write for all users. Only a regular file is read; on the live machine only one that
-  // nobody but root, or the user that we are, can have written (else kInvalidInput).
+  // nobody but root, or the user that we are, can have written (else kInvalidInput). In a directory a link that leads
+  // nowhere is kUnreadable: somebody meant a file to be there.
   virtual base::Result<std::string> ReadTrusted(std::string_view path, std::size_t limit) const {
     return Read(path, limit);
   }
+
+  // What by the mode bits keeps some users of the machine from reading the file, with the command that changes it;
+  // empty: nothing that is known (a capture has no such bits).
+  virtual std::string FindClosed(std::string_view /*path*/) const { return ""; }
 
   // Names in a folder, sorted by bytes.
   virtual base::Result<std::vector<std::string>> List(std::string_view path) const = 0;

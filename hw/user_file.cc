@@ -111,4 +111,14 @@ std::string FindModeFault(const std::string& path) {
   return "";
 }
 
+std::string FindClosedFolder(const std::string& path) {
+  const auto tree = DirectoryTree::Open("/");
+  std::error_code none;
+  const auto absolute = std::filesystem::absolute(path, none);
+  struct stat about {};
+  if (!tree.ok() || none || stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return "";
+  std::string closed = (*tree)->FindClosed(BelowRoot(absolute.string()));
+  return closed.starts_with("only some users may enter") ? closed : "";
+}
+
 }  // namespace nccl_tune::hw

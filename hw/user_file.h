@@ -24,6 +24,9 @@ base::Status WriteUserFile(const std::string& path, std::string_view text);
 // nothing. Says nothing of its owner: a draft is its author's.
 std::string FindModeFault(const std::string& path);
 
+// The folder above a file that only some users may enter, with the command that changes it; empty: none is.
+std::string FindClosedFolder(const std::string& path);
+
 }  // namespace nccl_tune::hw
 
 #endif  // NCCL_TUNE_HW_USER_FILE_H_

@@ -99,9 +99,19 @@ TEST_F(UserFileTest, ModesThatKeepAFileFromBeingTaken) {
   for (const mode_t bad : {0664U, 0646U, 0666U, 0622U}) {
     EXPECT_EQ(fault(bad), "others than its owner may write it: chmod go-w") << bad;
   }
-  for (const mode_t bad : {0600U, 0640U, 0400U, 0U}) EXPECT_EQ(fault(bad), "only some users may read it: chmod a+r") << bad;
+  for (const mode_t bad : {0600U, 0640U, 0400U, 0U})
+    EXPECT_EQ(fault(bad), "only some users may read it: chmod a+r") << bad;
   EXPECT_EQ(FindModeFault(Path("gone")), "");
   EXPECT_EQ(FindModeFault(Path(".")), "");
+}
+
+TEST_F(UserFileTest, AFolderThatOnlySomeMayEnter) {
+  Put("f", "x");
+  ASSERT_EQ(chmod(Path(".").c_str(), 0700), 0);  // the first, unless one above it is closed too
+  EXPECT_TRUE(FindClosedFolder(Path("f")).starts_with("only some users may enter the folder /")) << Path("f");
+  EXPECT_EQ(FindClosedFolder("/etc/passwd"), "");
+  EXPECT_EQ(FindClosedFolder(Path("gone")), "");
+  EXPECT_EQ(FindClosedFolder("/dev/null"), "");
 }
 
 }  // namespace
