@@ -23,8 +23,11 @@ struct PluginLine {
 };
 
 struct Plugstack {
-  bool is_read = false;           // the file itself is there
-  std::vector<PluginLine> lines;  // that name a file of ours: spank_nccl_tune.so, whatever stands before or after
+  bool is_read = false;               // the file itself is there
+  std::vector<PluginLine> lines;      // that name a file of ours: spank_nccl_tune.so, whatever stands before or after
+  std::vector<PluginLine> disabled;   // the same behind a "#"
+  std::vector<std::string> includes;  // patterns, below the root
+  std::string pyxis_after;            // where pyxis is loaded after ours, "FILE:LINE"; empty: it is not
   std::vector<facts::Note> notes;
 };
 

@@ -27,6 +27,8 @@ std::string Read(const Files& files) {
     for (const auto& argument : line.arguments) out += " " + argument;
     out += "\n";
   }
+  for (const auto& line : got.disabled) out += "disabled " + line.file + ":" + std::to_string(line.line) + "\n";
+  if (!got.pyxis_after.empty()) out += "pyxis " + got.pyxis_after + "\n";
   for (const auto& note : got.notes) out += "note " + note.where + ": " + note.what + "\n";
   return out;
 }
@@ -51,7 +53,11 @@ TEST(PlugstackTest, OurLines) {
       {{{kStack, "include ours\n"}, {"etc/slurm/ours", "optional spank_nccl_tune.so"}},
        "etc/slurm/ours:1 optional spank_nccl_tune.so\n"},
       {{{kStack, "optional /x/nccl_tune/other.so\n"}}, ""},
-      {{{kStack, "#optional /usr/lib/spank_nccl_tune.so\n"}}, ""},
+      {{{kStack, "#optional /usr/lib/spank_nccl_tune.so\n"}}, "disabled " + file + ":1\n"},
+      {{{kStack, "# # optional /usr/lib/spank_nccl_tune.so default=off\n"}}, "disabled " + file + ":1\n"},
+      {{{kStack, "# optional, never required: spank_nccl_tune.so\n#\n# optional\n"}}, ""},
+      {{{kStack, "optional /a/spank_nccl_tune.so\noptional /a/spank_pyxis.so\n"}},
+       file + ":1 optional /a/spank_nccl_tune.so\npyxis " + file + ":2\n"},
       {{{kStack, "include /none/*\n"}}, ""},
       {{{kStack, ""}}, ""},
   };
@@ -69,6 +75,10 @@ TEST(PlugstackTest, WhatSlurmWouldNotTake) {
       {{{kStack, "include"}}, note + ":1: include without a path\n"},
       {{{kStack, "Optional /a/spank_nccl_tune.so"}}, note + ":1: neither required, optional nor include\n"},
       {{{kStack, "/a/spank_nccl_tune.so"}}, note + ":1: neither required, optional nor include\n"},
+      {{{kStack, "optional /a/spank_nccl_tune.so default=auto\r\n\r\n"}},
+       std::string(kStack) + ":1 optional /a/spank_nccl_tune.so default=auto\r\n" + note +
+           ":1: ends with CR LF, and Slurm takes the CR for a part of the last word. Do: sed -i 's/\\r$//' "
+           "/etc/slurm/plugstack.conf\n"},
       {{{kStack, "include gone\n"}}, "note etc/slurm/gone: No such file or directory\n"},
       {{{kStack, "include plugstack.conf\n"}}, note + ": more than 256 files: the rest is not read\n"},
   };
