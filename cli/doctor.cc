@@ -2,30 +2,28 @@
 #include "cli/doctor.h"
 
 #include <algorithm>
-#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/parse_number.h"
 #include "base/result.h"
+#include "cli/activity.h"
+#include "cli/advice.h"
 #include "core/facts/node.h"
 #include "core/policy/site_policy.h"
 #include "hw/elf_number.h"
 #include "hw/tree.h"
 #include "report/wrap.h"
-#include "site/plugstack.h"
+#include "site/installation.h"
 #include "site/read_job.h"
 #include "site/read_policy.h"
-#include "site/slurm_conf.h"
 
 namespace nccl_tune::cli {
 namespace {
 
-using Settings = std::map<std::string, std::string, std::less<>>;
-
 constexpr std::size_t kLabel = 10;
-constexpr std::string_view kPlugin = "spank_nccl_tune.so";
+constexpr std::size_t kLargestPlugin = 64 << 20;
 
 struct Release {
   unsigned major = 0;
@@ -52,144 +50,191 @@ std::optional<Release> ParseRelease(std::string_view text) {
 // Slurm's number of a release: 0x160508 is 22.05.8.
 Release FromStamp(std::uint32_t stamp) { return {.major = stamp >> 16, .minor = (stamp >> 8) & 0xff}; }
 
+// Its own release stands in each plugin of Slurm's; every installation has one of these.
+std::optional<Release> ReleaseOfPlugins(const hw::Tree& tree, const std::vector<std::string>& folders) {
+  for (const auto& folder : folders) {
+    for (const char* name : {"/auth_munge.so", "/select_cons_tres.so", "/switch_none.so"}) {
+      const auto bytes = tree.Read(hw::BelowRoot(folder + name), kLargestPlugin);
+      if (!bytes.ok()) continue;
+      const auto stamp = hw::ReadElfNumber(*bytes, "plugin_version");
+      if (stamp.ok()) return FromStamp(*stamp);
+    }
+  }
+  return std::nullopt;
+}
+
 class Doctor {
  public:
-  Doctor(const hw::Tree& tree, const DoctorInput& input) : tree_(tree), input_(input) {}
+  Doctor(const hw::Tree& tree, const DoctorInput& input)
+      : tree_(tree), input_(input), found_(site::ReadInstallation(tree, Own("SLURM_CONF"))) {}
 
   Diagnosis Run() {
     const bool loads = LookAtSlurm() && LookAtPlugin();
-    const bool off = LookAtPolicy();
+    const std::string active = LookAtPolicy(loads);
     LookAtUser();
-    Say("verdict", loads ? (off ? "loaded, and the site's policy turns it off" : Loaded()) : verdict_);
-    return {.is_well = loads, .text = std::move(text_)};
+    if (loads) {
+      verdict_ = (release_ ? "loaded" : "loaded if Slurm is of that release, which is not known") + ("; " + active);
+      if (faults_ > 0)
+        verdict_ += ". But " + std::to_string(faults_) + (faults_ == 1 ? " fault" : " faults") + " above";
+    }
+    Say("verdict", verdict_);
+    return {.is_well = loads && faults_ == 0, .text = std::move(text_)};
   }
 
  private:
+  std::string Own(std::string_view variable) const { return base::Lookup(input_.environment, variable).value_or(""); }
+
   void Say(std::string_view label, const std::string& what) { text_ += report::Wrap(label, kLabel, what); }
+
+  void Fault(const std::string& what) {
+    ++faults_;
+    Say("fault", what);
+  }
 
   bool Stop(std::string verdict) {
     verdict_ = std::move(verdict);
     return false;
   }
 
+  // Where Slurm looks for a plugin that is named without a folder.
+  std::vector<std::string> PluginFolders() const {
+    if (!found_.plugin_dirs.empty()) return found_.plugin_dirs;
+    return {"/usr/lib/x86_64-linux-gnu/slurm-wlm", "/usr/lib/aarch64-linux-gnu/slurm-wlm", "/usr/lib64/slurm",
+            "/usr/lib/slurm", "/usr/local/lib/slurm"};
+  }
+
   bool LookAtSlurm() {
     if (input_.release) release_ = ParseRelease(*input_.release);
+    if (!release_) release_ = ReleaseOfPlugins(tree_, PluginFolders());
     const std::string version = release_ ? release_->ToString() : "of a release that is not known";
-    conf_ = site::FindSlurmConf(tree_, base::Lookup(input_.environment, "SLURM_CONF").value_or(""));
-    if (conf_.empty()) {
-      Say("Slurm", version + ", and no slurm.conf was found (SLURM_CONF names another place)");
-      return Stop("not loaded: no Slurm is set up here");
+    if (found_.slurm_conf.empty()) {
+      Say("Slurm", version + ", and no slurm.conf was found");
+      return Stop("not loaded: no Slurm is set up here. If it is elsewhere, run: SLURM_CONF=FILE nccl-tune doctor");
     }
-    Say("Slurm", version + ", /" + conf_);
-    auto settings = site::ReadSlurmSettings(tree_, conf_);
-    if (!settings.ok()) return Stop("not known: slurm.conf cannot be read: " + settings.error().ToString());
-    settings_ = *std::move(settings);
-    return true;
+    const std::string path = "/" + found_.slurm_conf;
+    Say("Slurm", version + ", " + path);
+    if (!found_.unread) return true;
+    return Stop("not known: " + path + " cannot be read: " + found_.unread->what +
+                (Own("SLURM_CONF").empty() ? "" : ". SLURM_CONF names it: set it right, or unset it"));
   }
 
   bool LookAtPlugin() {
-    const auto named = settings_.find("plugstackconfig");
-    const std::string beside = conf_.substr(0, conf_.rfind('/') + 1) + "plugstack.conf";
-    const std::string stack(hw::BelowRoot(named == settings_.end() ? beside : named->second));
-    const auto found = site::ReadPlugstack(tree_, stack);
-    for (const auto& note : found.notes) {
-      if (found.is_read) Say("note", "/" + note.where + ": " + note.what);
+    const std::string stack = "/" + found_.stack;
+    const auto& plugstack = found_.plugstack;
+    for (const auto& note : plugstack.notes) {
+      if (plugstack.is_read) Say("note", "/" + note.where + ": " + note.what);
     }
-    if (!found.is_read)
-      return Stop("not loaded: there is no /" + stack + ". Write: optional PATH/" + std::string(kPlugin));
-    if (found.lines.empty()) {
-      return Stop("not loaded: no line of /" + stack +
-                  " names it, nor of a file that it includes. Write: optional PATH/" + std::string(kPlugin));
+    if (!plugstack.is_read) {
+      const std::string why = tree_.Exists(found_.stack) ? stack + " cannot be read" : "there is no " + stack;
+      return Stop("not loaded: " + why + ". To do: " + HowToName(tree_, found_));
     }
-    for (std::size_t i = 1; i < found.lines.size(); ++i)
-      Say("note", "a second line names it, which Slurm disables: " + Where(found.lines[i]));
-    return LookAtLine(found.lines.front());
-  }
-
-  static std::string Where(const site::PluginLine& line) { return "/" + line.file + ":" + std::to_string(line.line); }
-
-  // Where Slurm looks for a plugin that is named without a folder.
-  std::vector<std::string> Candidates(const std::string& path) const {
-    if (path.starts_with('/')) return {path};
-    const auto named = settings_.find("plugindir");
-    std::vector<std::string> folders = {"/usr/lib/x86_64-linux-gnu/slurm-wlm", "/usr/lib/aarch64-linux-gnu/slurm-wlm",
-                                        "/usr/lib64/slurm", "/usr/lib/slurm", "/usr/local/lib/slurm"};
-    if (named != settings_.end()) folders = {named->second};
-    for (auto& folder : folders) folder += "/" + path;
-    return folders;
+    if (!found_.line) {
+      return Stop("not loaded: no line of " + stack +
+                  " names it, nor of a file that it includes. To do: " + HowToName(tree_, found_));
+    }
+    for (std::size_t i = 1; i < plugstack.lines.size(); ++i)
+      Say("note", "a second line names it, which Slurm disables: take away " + site::WhereIs(plugstack.lines[i]));
+    if (!plugstack.pyxis_after.empty())
+      Say("note", "pyxis comes after it, in /" + plugstack.pyxis_after +
+                      ": what a container image sets is then not seen. Load it after: mv /" + found_.line->file + " " +
+                      "/" + found_.line->file.substr(0, found_.line->file.rfind('/') + 1) + "zz-nccl_tune.conf");
+    return LookAtLine(*found_.line);
   }
 
   bool LookAtLine(const site::PluginLine& line) {
-    std::string arguments;
-    for (const auto& argument : line.arguments) arguments += " " + argument;
-    by_policy_ = arguments.find("default=policy") != std::string::npos;
-    const auto by_default = arguments.find("default=");
-    default_ = by_default == std::string::npos ? "off" : arguments.substr(by_default + 8);
-    default_ = default_.substr(0, default_.find(' '));
-    Say("from", Where(line) + ": " + (line.is_required ? "required" : "optional") + " " + line.path + arguments);
+    std::string words = line.is_required ? "required " : "optional ";
+    words += line.path;
+    for (const auto& argument : line.arguments) words += " " + argument;
+    Say("from", site::WhereIs(line) + ": " + words);
     if (line.is_required)
       Say("note",
           "required: where the plugin is missing or of another release, no job starts and slurmd does not either. "
-          "Write optional");
-    const auto paths = Candidates(line.path);
+          "Write optional in " +
+              site::WhereIs(line));
+    for (const auto& [argument, error] : found_.refused)
+      Fault("the plugin ignores " + argument + ": " + error.ToString() + ". Correct it in " + site::WhereIs(line));
+    for (const auto& file : {found_.stack, line.file}) {
+      const std::string closed = tree_.FindClosed(file);
+      if (!closed.empty()) Fault("users' srun cannot read /" + file + ": " + closed);
+      if (!closed.empty()) break;
+    }
+    std::vector<std::string> paths = {line.path};
+    if (!line.path.starts_with('/')) paths = PluginFolders();
+    if (!line.path.starts_with('/')) {
+      for (auto& path : paths) path += "/" + line.path;
+    }
     const auto there =
         std::find_if(paths.begin(), paths.end(), [&](const auto& p) { return tree_.Exists(hw::BelowRoot(p)); });
-    if (there == paths.end()) return Stop("not loaded: there is no " + paths.front());
+    if (there == paths.end())
+      return Stop("not loaded: there is no " + paths.front() + ". To do: " + HowToInstall(paths.front()));
     return LookAtFile(*there);
   }
 
   bool LookAtFile(const std::string& path) {
-    constexpr std::size_t kLargest = 64 << 20;
-    const auto bytes = tree_.Read(hw::BelowRoot(path), kLargest);
+    const auto bytes = tree_.Read(hw::BelowRoot(path), kLargestPlugin);
     if (!bytes.ok()) return Stop("not loaded: " + path + ": " + bytes.error().what);
     const auto stamp = hw::ReadElfNumber(*bytes, "plugin_version");
-    if (!stamp.ok()) return Stop("not loaded: " + path + " is no plugin of Slurm's: " + stamp.error().what);
+    const std::string again = ". To do: " + HowToInstall(path);
+    if (!stamp.ok()) return Stop("not loaded: " + path + " is no plugin of Slurm's: " + stamp.error().what + again);
+    if (bytes->find("nccl-tune") == std::string::npos)
+      return Stop("not loaded: " + path + " is another plugin of Slurm's" + again);
     const Release made_for = FromStamp(*stamp);
     Say("plugin", path + ", made for Slurm " + made_for.ToString());
+    const std::string closed = tree_.FindClosed(hw::BelowRoot(path));
+    if (!closed.empty()) Fault("users' srun cannot load " + path + ": " + closed);
     if (release_ && *release_ != made_for)
       return Stop("not loaded: Slurm " + release_->ToString() + " refuses a plugin made for " + made_for.ToString() +
-                  ". Install the one for " + release_->ToString());
+                  ". To do: apt install ./nccl-tune-slurm-plugin.deb of version +slurm" + release_->ToString());
     return true;
   }
 
-  // Whether it turns the tool off here.
-  bool LookAtPolicy() {
+  // What the policy makes of a plugin that is loaded.
+  std::string LookAtPolicy(bool loads) {
+    const std::string path = "/" + found_.policy;
+    const std::string named = found_.names_policy ? ", named in " + site::WhereIs(*found_.line) : "";
     std::vector<facts::Note> notes;
-    const bool is_there = tree_.Exists(site::kPolicyPath);
-    const auto file = site::ReadPolicy(tree_, &notes);
-    const site::Place place{.node = input_.node,
-                            .partition = site::PartitionOf(input_.environment),
-                            .slurm_conf = base::Lookup(input_.environment, "SLURM_CONF").value_or("")};
-    const auto policy = site::ResolveAt(tree_, file, place, &notes);
-    const std::string path = "/" + std::string(site::kPolicyPath);
-    const bool broken = std::any_of(notes.begin(), notes.end(), [](const auto& note) { return note.warns; });
-    Say("policy", !is_there ? path + ": none, so detection decides" : broken ? path : path + ": no fault");
-    for (const auto& note : notes) {
-      if (note.warns) Say("note", note.where + ": " + note.what);
+    const auto file = site::ReadPolicy(tree_, &notes, found_.policy);
+    const auto broken = std::find_if(notes.begin(), notes.end(), [](const auto& note) { return note.warns; });
+    const bool is_there = broken != notes.end() || tree_.Exists(found_.policy);
+    Say("policy", path + named +
+                      (!is_there               ? ": none, so detection decides"
+                       : broken == notes.end() ? ": no fault"
+                                               : ""));
+    if (broken != notes.end()) Fault(broken->where + ": " + broken->what + ". To do: nccl-tune check-policy " + path);
+    const std::string closed = is_there ? tree_.FindClosed(found_.policy) : "";
+    if (!closed.empty() && broken == notes.end()) Fault("users' jobs do not take the policy: " + closed);
+    NoteOtherReaders(is_there);
+    std::vector<facts::Note> unused;  // the verdict names the blocks that are left out here
+    const site::Place place{
+        .node = input_.node, .partition = site::PartitionOf(input_.environment), .slurm_conf = Own("SLURM_CONF")};
+    const auto activity = DescribeActivity(found_, file, site::ResolveAt(tree_, file, place, &unused));
+    for (const auto& note : activity.notes) {
+      if (loads) Say("note", note);
     }
-    if (policy.mode) policy_mode_ = policy::ToText(policy.mode->value);
-    return policy.IsOff();
+    return activity.text;
+  }
+
+  void NoteOtherReaders(bool is_there) {
+    if (!is_there && found_.arguments.default_by_policy)
+      Say("note", "default=policy without a policy: jobs that say nothing get nothing");
+    if (!found_.names_policy) return;
+    const auto usual = tree_.Resolve(site::kPolicyPath);
+    const auto named = tree_.Resolve(found_.policy);
+    if (usual.ok() && named.ok() && *usual == *named) return;
+    Say("note", "NCCL's env plugin reads /" + std::string(site::kPolicyPath) + " only. Where jobs load it: ln -s /" +
+                    found_.policy + " /" + std::string(site::kPolicyPath));
   }
 
   void LookAtUser() {
-    const auto wish = base::Lookup(input_.environment, "NCCL_TUNE");
-    if (wish && !wish->empty()) Say("you", "NCCL_TUNE=" + base::Printable(*wish) + " is your own default");
-  }
-
-  std::string Loaded() const {
-    const std::string by_default = by_policy_ ? (policy_mode_.empty() ? "off" : policy_mode_) : default_;
-    if (by_default == "off") return "loaded; active in jobs that ask: srun --nccl-tune";
-    return "loaded; active in every job (" + by_default + ") that does not say --nccl-tune=off";
+    const auto wish = Own("NCCL_TUNE");
+    if (!wish.empty()) Say("you", "NCCL_TUNE=" + base::Printable(wish) + " is your own default");
   }
 
   const hw::Tree& tree_;
   const DoctorInput& input_;
+  site::Installation found_;
   std::optional<Release> release_;
-  std::string conf_;
-  Settings settings_;
-  bool by_policy_ = false;
-  std::string default_ = "off";
-  std::string policy_mode_;
+  int faults_ = 0;
   std::string verdict_;
   std::string text_;
 };

@@ -19,7 +19,7 @@ struct DoctorInput {
 };
 
 struct Diagnosis {
-  bool is_well = false;  // the plugin would be loaded
+  bool is_well = false;  // the plugin would be loaded, and nothing of its line and policy is lost
   std::string text;      // lines for the user
 };
 

@@ -44,7 +44,8 @@ TEST(OptionsTest, BadInputNamesTheWordAndWhatIsValid) {
     std::string message;
   } kCases[] = {
       {{}, "no command: got \"\", expected facts, env, explain, capture, check-policy or doctor"},
-      {{"enviroment"}, "unknown command: got \"enviroment\", expected facts, env, explain, capture, check-policy or doctor"},
+      {{"enviroment"},
+       "unknown command: got \"enviroment\", expected facts, env, explain, capture, check-policy or doctor"},
       {{""}, "unknown command: got \"\", expected facts, env, explain, capture, check-policy or doctor"},
       {{"env", "--rot", "/"},
        "unknown option: got \"--rot\", expected --root, --host, --node-addr, --policy, --mpi, --format or --help"},

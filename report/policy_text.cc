@@ -86,6 +86,8 @@ std::string KeysText(const policy::SitePolicy& keys) {
   return out.empty() ? "  nothing\n" : out;
 }
 
+}  // namespace
+
 std::string ConditionText(const policy::SiteCondition& condition) {
   std::vector<std::string> out;
   const auto add = [&](const char* noun, const std::vector<std::string>& names) {
@@ -98,8 +100,6 @@ std::string ConditionText(const policy::SiteCondition& condition) {
   if (condition.nodes) out.push_back("nodes " + condition.nodes->text());
   return Join(out);
 }
-
-}  // namespace
 
 std::string PolicyText(const policy::SiteFile& file) {
   std::string out = "Everywhere\n" + KeysText(file.keys);

@@ -10,6 +10,9 @@
 
 namespace nccl_tune::report {
 
+// When a [[when]] block holds: "partition gpu or debug, nodes node[1-4]".
+std::string ConditionText(const policy::SiteCondition& condition);
+
 // What the main part says, one line a subject, then one paragraph for each [[when]] block. Lines of at most 80 columns
 // where no word is longer.
 std::string PolicyText(const policy::SiteFile& file);
