@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "site/arguments.h"
 
+#include <array>
 #include <utility>
 
+#include "base/nearest.h"
 #include "base/parse_number.h"
 
 namespace nccl_tune::site {
@@ -17,14 +19,19 @@ base::Error Wrong(std::string what, std::string_view seen, std::string expected)
 
 base::Status TakeDefault(std::string_view argument, std::string_view value, Arguments* out) {
   // No value means auto on a command line; a site's default is never guessed.
-  if (value.empty())
-    return Wrong("default without a mode", argument, "default=policy or default=MODE, " + std::string(ModeItems()));
+  constexpr const char* kModes = "policy, off, auto, explain, dry-run, strict or mpi";
+  if (value.empty()) return Wrong("default without a mode", argument, kModes);
   if (value == "policy") {
     out->default_by_policy = true;
     return base::Ok();
   }
-  NCCL_TUNE_ASSIGN_OR_RETURN(mode, ParseMode(value));
-  out->site_default = std::move(mode);
+  auto mode = ParseMode(value, "default");
+  if (!mode.ok()) {
+    base::Error error = mode.error();
+    error.expected = kModes;
+    return error;
+  }
+  out->site_default = *std::move(mode);
   return base::Ok();
 }
 
@@ -44,7 +51,13 @@ base::Status TakeArgument(std::string_view argument, Arguments* out) {
   const std::string_view value = equals == std::string_view::npos ? "" : argument.substr(equals + 1);
   if (name == "default") return TakeDefault(argument, value, out);
   if (name == "timeout_ms") return TakeTimeout(value, out);
-  if (name != "policy") return Wrong("unknown argument", argument, "default=MODE, policy=FILE or timeout_ms=NUMBER");
+  if (name != "policy") {
+    constexpr std::array<std::string_view, 3> kNames = {"default", "policy", "timeout_ms"};
+    const std::string_view meant = base::Nearest(name, kNames);
+    base::Error error = Wrong("unknown argument", argument, "default=MODE, policy=FILE or timeout_ms=NUMBER");
+    if (!meant.empty()) error.hint = "Did you mean " + std::string(meant) + "?";
+    return error;
+  }
   if (!value.starts_with('/') || value.ends_with('/')) return Wrong("bad policy", value, "an absolute path of a file");
   out->policy = value;
   return base::Ok();

@@ -24,24 +24,23 @@ TEST(ArgumentsTest, Good) {
 
 TEST(ArgumentsTest, BadOnesChangeNothing) {
   const std::string unknown = ", expected default=MODE, policy=FILE or timeout_ms=NUMBER";
+  const std::string modes = ", expected policy, off, auto, explain, dry-run, strict or mpi";
   const struct {
     const char* argument;
     std::string message;
   } kRows[] = {
       {"", "unknown argument: got \"\"" + unknown},
       {"debug", "unknown argument: got \"debug\"" + unknown},
-      {"Default=auto", "unknown argument: got \"Default=auto\"" + unknown},
+      {"Default=auto", "unknown argument: got \"Default=auto\"" + unknown + ". Did you mean default?"},
       {"=auto", "unknown argument: got \"=auto\"" + unknown},
-      {"default",
-       "default without a mode: got \"default\", expected default=policy or default=MODE, auto, off, explain, dry-run, "
-       "strict, mpi, profile=NAME, set=NAME:VALUE, unset=NAME"},
-      {"default=",
-       "default without a mode: got \"default=\", expected default=policy or default=MODE, auto, off, explain, "
-       "dry-run, "
-       "strict, mpi, profile=NAME, set=NAME:VALUE, unset=NAME"},
-      {"default=fast",
-       "--nccl-tune: unknown mode: got \"fast\", expected auto, off, explain, dry-run, strict, mpi, profile=NAME, "
-       "set=NAME:VALUE, unset=NAME or several of them with commas between"},
+      {"default", "default without a mode: got \"default\"" + modes},
+      {"default=", "default without a mode: got \"default=\"" + modes},
+      {"default=fast", "default: unknown mode: got \"fast\"" + modes},
+      {"default=on", "default: unknown mode: got \"on\"" + modes + ". Did you mean auto?"},
+      {"default=Policy", "default: unknown mode: got \"Policy\"" + modes},
+      {"default=auto\r", "default: unknown mode: got \"auto\\x0d\"" + modes + ". Did you mean auto?"},
+      {"defalt=auto", "unknown argument: got \"defalt=auto\"" + unknown + ". Did you mean default?"},
+      {"timeout_m=9", "unknown argument: got \"timeout_m=9\"" + unknown + ". Did you mean timeout_ms?"},
       {"timeout_ms", "bad timeout_ms: got \"\", expected 1 to 10000"},
       {"timeout_ms=0", "bad timeout_ms: got \"0\", expected 1 to 10000"},
       {"timeout_ms=10001", "bad timeout_ms: got \"10001\", expected 1 to 10000"},

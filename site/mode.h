@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -28,8 +29,12 @@ struct Mode {
 
 // The items with commas between: auto, off, explain, dry-run, strict, mpi, profile=NAME, set=NAME:VALUE, unset=NAME.
 // Each but off and dry-run alone also sets; off stands alone. Two commas in a VALUE are one comma of it. Without a
-// value (also the "(null)" that Slurm makes of one in a nested srun): auto.
-base::Result<Mode> ParseMode(std::string_view text);
+// value (also the "(null)" that Slurm makes of one in a nested srun): auto. `where`: what the text is the value of, for
+// messages.
+base::Result<Mode> ParseMode(std::string_view text, std::string_view where = "--nccl-tune");
+
+// A line for each set= and unset= of a variable that we do not know, which a newer NCCL may.
+std::vector<std::string> UnknownVariables(const Mode& mode);
 
 // The items as --help and messages list them.
 std::string_view ModeItems();

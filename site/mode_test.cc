@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace nccl_tune::site {
 namespace {
@@ -70,10 +71,10 @@ TEST(ModeTest, Good) {
 
 TEST(ModeTest, BadNamesTheItemAndWhatIsValid) {
   for (const char* text :
-       {"on",       "Auto",    "auto,",       ",auto",         " auto",       "auto ",     "auto;explain",
-        "dryrun",   "yes",     "1",           "auto,,explain", "--help",      "explain=1", "\n",
-        "profile=", "profile", "profile=a b", "Profile=a",     "profile=a/b", "null",      "(null),auto",
-        "set",      "unset",   "Strict",      "set NCCL_X:1",  "strict=1",    ",",         "set=NCCL_NEW:1,"}) {
+       {"on",           "Auto",      "auto,", ",auto",          " auto",  "auto ",     "auto;explain",
+        "dryrun",       "yes",       "1",     "auto,,explain",  "--help", "explain=1", "\n",
+        "profile",      "Profile=a", "null",  "(null),auto",    "set",    "unset",     "Strict",
+        "set NCCL_X:1", "strict=1",  ",",     "set=NCCL_NEW:1,"}) {
     const auto got = ParseMode(text);
     ASSERT_FALSE(got.ok()) << text;
     EXPECT_EQ(got.error().what, "unknown mode") << text;
@@ -81,6 +82,30 @@ TEST(ModeTest, BadNamesTheItemAndWhatIsValid) {
   EXPECT_EQ(ParseMode("fast").error().ToString(),
             "--nccl-tune: unknown mode: got \"fast\", expected auto, off, explain, dry-run, strict, mpi, profile=NAME, "
             "set=NAME:VALUE, unset=NAME or several of them with commas between");
+  const struct {
+    const char* text;
+    const char* hint;
+  } kMeant[] = {
+      {"explian", "Did you mean explain?"},
+      {"EXPLAIN", "Did you mean explain?"},
+      {"OFF", "Did you mean off?"},
+      {"dryrun", "Did you mean dry-run?"},
+      {"on", "Did you mean auto?"},
+      {"1", "Did you mean auto?"},
+      {"0", "Did you mean off?"},
+      {"No", "Did you mean off?"},
+      {"sometimes", ""},
+      {"explain,", ""},
+      {"set=NCCL_IB_HCA:=mlx5_0:1,mlx5_1:1",
+       "A comma in a value is written twice: set=NCCL_IB_HCA:=mlx5_0:1,,mlx5_1:1"},
+      {"explain,set=NCCL_ALGO:Ring,Tree,strict", "A comma in a value is written twice: set=NCCL_ALGO:Ring,,Tree"},
+      {"set=NCCL_NEW:1,explain,fast", ""},
+  };
+  for (const auto& row : kMeant) {
+    const auto got = ParseMode(row.text);
+    ASSERT_FALSE(got.ok()) << row.text;
+    EXPECT_EQ(got.error().hint, row.hint) << row.text;
+  }
   for (const char* text : {"off,auto", "mpi,off", "explain,off", "off,strict", "set=NCCL_NEW:1,off"}) {
     EXPECT_EQ(ParseMode(text).error().what, "off together with another mode") << text;
   }
@@ -97,6 +122,13 @@ TEST(ModeTest, BadValues) {
     std::string text;
     std::string message;
   } kRows[] = {
+      {"profile=", "--nccl-tune: no name: got \"profile=\", expected profile=NAME"},
+      {"profile=a b",
+       "--nccl-tune: not the name of a profile: got \"profile=a b\", expected at most 64 letters, digits, _ - and ."},
+      {"profile=a/b",
+       "--nccl-tune: not the name of a profile: got \"profile=a/b\", expected at most 64 letters, digits, _ - and ."},
+      {"profile=a,profile=b",
+       "--nccl-tune: a second profile: got \"profile=b\", expected one profile. Ask the site for one that holds both."},
       {"set=", "--nccl-tune: no value: got \"set=\", expected set=NAME:VALUE"},
       {"set=NCCL_IB_TC", "--nccl-tune: no value: got \"set=NCCL_IB_TC\", expected set=NAME:VALUE"},
       {"set=NCCL_IB_TC=106", "--nccl-tune: no value: got \"set=NCCL_IB_TC=106\", expected set=NAME:VALUE"},
@@ -130,6 +162,26 @@ TEST(ModeTest, BadValues) {
     ASSERT_FALSE(got.ok()) << row.text;
     EXPECT_EQ(got.error().ToString(), row.message) << row.text;
   }
+}
+
+TEST(ModeTest, MessagesNameWhatTheTextIsOf) {
+  EXPECT_TRUE(ParseMode("fast", "NCCL_TUNE").error().ToString().starts_with("NCCL_TUNE: unknown mode: got \"fast\""));
+  EXPECT_TRUE(ParseMode("set=NCCL_IB_TC:", "NCCL_TUNE").error().ToString().starts_with("NCCL_TUNE: set=NCCL_IB_TC: "));
+  EXPECT_TRUE(ParseMode("profile=a,profile=a").ok());
+}
+
+TEST(ModeTest, VariablesThatAreNotKnown) {
+  const struct {
+    const char* text;
+    std::vector<std::string> lines;
+  } kRows[] = {
+      {"auto", {}},
+      {"set=NCCL_IB_TIMEOUT:22,unset=NCCL_IB_HCA", {}},
+      {"set=NCCL_IB_TIMOUT:22", {"set=NCCL_IB_TIMOUT: not a variable that we know. Did you mean NCCL_IB_TIMEOUT?"}},
+      {"set=NCCL_QUITE_NEW_AND_FAR_AWAY:1", {"set=NCCL_QUITE_NEW_AND_FAR_AWAY: not a variable that we know"}},
+      {"unset=NCCL_IB_HAC,strict", {"unset=NCCL_IB_HAC: not a variable that we know. Did you mean NCCL_IB_HCA?"}},
+  };
+  for (const auto& row : kRows) EXPECT_EQ(UnknownVariables(*ParseMode(row.text)), row.lines) << row.text;
 }
 
 }  // namespace

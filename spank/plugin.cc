@@ -77,11 +77,17 @@ bool InDaemon(spank_t) {
   return context == S_CTX_SLURMD || context == S_CTX_JOB_SCRIPT;
 }
 
+// A newer NCCL may know such a variable, so that it is taken.
+void WarnOfUnknown(const Mode& mode) {
+  for (const auto& line : site::UnknownVariables(mode)) slurm_spank_log("nccl-tune: %s", base::Printable(line).c_str());
+}
+
 // Slurm may call this twice for one option (up to 23.11): it only stores. In srun, sbatch and salloc a bad value ends
 // the command; on a node nothing does.
 int TakeOption(const char* text, bool remote) {
   const auto mode = ParseMode(text == nullptr ? "" : text);
   if (mode.ok()) {
+    if (spank_context() == S_CTX_ALLOCATOR && TheContext().option != *mode) WarnOfUnknown(*mode);
     TheContext().option = *mode;
     TheContext().option_text = text == nullptr ? "" : text;
     return 0;
@@ -126,9 +132,9 @@ std::optional<Mode> ModeOfJob(const base::Environment& user) {
   if (context.option) return *context.option;
   const auto wish = user.find("NCCL_TUNE");
   if (wish == user.end() || wish->second.empty()) return std::nullopt;
-  const auto mode = ParseMode(wish->second);
+  const auto mode = ParseMode(wish->second, "NCCL_TUNE");
   if (mode.ok()) return *mode;
-  slurm_spank_log("nccl-tune: %s: NCCL_TUNE: %s; leaving this step untuned", base::Printable(hw::OwnHostName()).c_str(),
+  slurm_spank_log("nccl-tune: %s: %s; leaving this step untuned", base::Printable(hw::OwnHostName()).c_str(),
                   mode.error().ToString().c_str());
   return Mode{};
 }
@@ -145,6 +151,7 @@ int LocalUserInit(spank_t spank) {
   const auto wish = base::Lookup(user, "NCCL_TUNE");
   std::optional<Mode> mode = TheContext().option;
   if (!mode && wish && ParseMode(*wish).ok()) mode = *ParseMode(*wish);
+  if (mode) WarnOfUnknown(*mode);
   if (!mode.value_or(TheContext().arguments.site_default).explain) return 0;
   std::uint32_t nodes = 0;
   if (spank_get_item(spank, S_JOB_NNODES, &nodes) != ESPANK_SUCCESS || nodes < 2) return 0;

@@ -76,7 +76,7 @@ opened_on_server1() {
   [ "$(one_each --export=ALL,NCCL_TUNE=auto sh -c "$SHOW")" = "$(expect_all '=mlx5_1:1 3 =ens11f1')" ]
   run -0 --separate-stderr one_each --export=ALL,NCCL_TUNE=sometimes sh -c "$SHOW"
   [ "$output" = "$(expect_all 'none none none')" ]
-  [[ $stderr == *'NCCL_TUNE: --nccl-tune: unknown mode: got "sometimes"'*'leaving this step untuned'* ]]
+  [[ $stderr == *': NCCL_TUNE: unknown mode: got "sometimes"'*'leaving this step untuned'* ]]
 }
 
 # The tables of an explanation: the nodes that each is for.

@@ -38,8 +38,10 @@ std::string FromThisNode(const std::string& line) {
 }
 
 // What the plugin says of a value that is no mode.
-std::string ParseError(const std::string& value) {
-  return "--nccl-tune: unknown mode: got \"" + value +
+std::string ParseError(const std::string& value, const std::string& where = "--nccl-tune") {
+  if (where == "default")
+    return "default: unknown mode: got \"" + value + "\", expected policy, off, auto, explain, dry-run, strict or mpi";
+  return where + ": unknown mode: got \"" + value +
          "\", expected auto, off, explain, dry-run, strict, mpi, profile=NAME, set=NAME:VALUE, unset=NAME or several "
          "of "
          "them with commas between";
@@ -129,7 +131,7 @@ TEST(PluginTest, OffTouchesNothing) {
     EXPECT_EQ(host.info, "") << row.what;
     const bool complains = row.wish != nullptr && std::string(row.wish) == "fast";
     EXPECT_EQ(host.log,
-              complains ? FromThisNode("NCCL_TUNE: ") + ParseError("fast") + "; leaving this step untuned\n" : "")
+              complains ? FromThisNode(ParseError("fast", "NCCL_TUNE")) + "; leaving this step untuned\n" : "")
         << row.what;
     ExpectNoChild();
   }
@@ -345,7 +347,7 @@ TEST(PluginTest, ATooShortDeadlineLetsTheStepGoOn) {
   }
 }
 
-// Which arguments there are is the business of spank/arguments.h.
+// Which arguments there are is the business of site/arguments.h.
 TEST(PluginTest, OddArgumentsWarnAndAreIgnored) {
   Host host;
   ASSERT_TRUE(host.loaded());
@@ -354,7 +356,7 @@ TEST(PluginTest, OddArgumentsWarnAndAreIgnored) {
             "error: nccl-tune: plugstack.conf: unknown argument: got \"debug\", expected default=MODE, "
             "policy=FILE or timeout_ms=NUMBER; ignoring it\n"
             "error: nccl-tune: plugstack.conf: " +
-                ParseError("fast") +
+                ParseError("fast", "default") +
                 "; ignoring it\n"
                 "error: nccl-tune: plugstack.conf: bad timeout_ms: got \"0\", expected 1 to 10000; ignoring "
                 "it\n");
