@@ -63,6 +63,12 @@ std::optional<Release> ReleaseOfPlugins(const hw::Tree& tree, const std::vector<
   return std::nullopt;
 }
 
+// A message, ready for another sentence.
+std::string Sentence(std::string text) {
+  if (!text.ends_with('.') && !text.ends_with('?')) text += '.';
+  return text + ' ';
+}
+
 class Doctor {
  public:
   Doctor(const hw::Tree& tree, const DoctorInput& input)
@@ -152,7 +158,8 @@ class Doctor {
           "Write optional in " +
               site::WhereIs(line));
     for (const auto& [argument, error] : found_.refused)
-      Fault("the plugin ignores " + argument + ": " + error.ToString() + ". Correct it in " + site::WhereIs(line));
+      Fault("the plugin ignores " + argument + ": " + Sentence(error.ToString()) + "Correct it in " +
+            site::WhereIs(line));
     for (const auto& file : {found_.stack, line.file}) {
       const std::string closed = tree_.FindClosed(file);
       if (!closed.empty()) Fault("users' srun cannot read /" + file + ": " + closed);
@@ -200,7 +207,8 @@ class Doctor {
                       (!is_there               ? ": none, so detection decides"
                        : broken == notes.end() ? ": no fault"
                                                : ""));
-    if (broken != notes.end()) Fault(broken->where + ": " + broken->what + ". To do: nccl-tune check-policy " + path);
+    if (broken != notes.end())
+      Fault(broken->where + ": " + Sentence(broken->what) + "To do: nccl-tune check-policy " + path);
     const std::string closed = is_there ? tree_.FindClosed(found_.policy) : "";
     if (!closed.empty() && broken == notes.end()) Fault("users' jobs do not take the policy: " + closed);
     NoteOtherReaders(is_there);

@@ -146,7 +146,7 @@ TEST(DoctorTest, Faults) {
     EXPECT_EQ(Verdict(got), loaded);
     EXPECT_TRUE(Said(got, "fault").starts_with(row.fault)) << Said(got, "fault");
     const std::string to_do =
-        row.policy == nullptr ? ". Correct it in " + line : " nccl-tune check-policy /etc/nccl-tune/nccl-tune.toml";
+        row.policy == nullptr ? " Correct it in " + line : " nccl-tune check-policy /etc/nccl-tune/nccl-tune.toml";
     EXPECT_TRUE(Said(got, "fault").ends_with(to_do)) << got.text;
   }
 }

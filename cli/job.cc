@@ -10,6 +10,7 @@
 #include "hw/find_nccl.h"
 #include "hw/read_node.h"
 #include "hw/user_file.h"
+#include "site/installation.h"
 #include "site/parse_policy.h"
 #include "site/read_job.h"
 #include "site/read_policy.h"
@@ -20,12 +21,30 @@ namespace {
 // The policy that --policy names must be right; the machine's own is ignored with a note where it is not.
 base::Result<policy::SiteFile> OpenPolicy(const Options& options, const Machine& machine,
                                           std::vector<facts::Note>* notes) {
-  if (!options.site_policy) return site::ReadPolicy(*machine.tree, notes);
+  if (!options.site_policy) {
+    std::string path(site::kPolicyPath);
+    if (machine.live) path = FindInstalledPolicy(*machine.tree, UserEnvironment(machine), notes);
+    return site::ReadPolicy(*machine.tree, notes, path);
+  }
   NCCL_TUNE_ASSIGN_OR_RETURN(text, hw::ReadUserFile(*options.site_policy, kPolicyLimit));
   return site::ParsePolicy(text, *options.site_policy);
 }
 
 }  // namespace
+
+std::string FindInstalledPolicy(const hw::Tree& tree, const base::Environment& environment,
+                                std::vector<facts::Note>* notes) {
+  const auto installation = site::ReadInstallation(tree, base::Lookup(environment, "SLURM_CONF").value_or(""));
+  if (installation.names_policy) {
+    const auto text = tree.ReadTrusted(installation.policy, kPolicyLimit);
+    const bool is_absent = !text.ok() && text.error().code == base::Code::kNotFound;
+    notes->push_back({.where = "/" + installation.policy,
+                      .what = "the site's policy, named in " + site::WhereIs(*installation.line) +
+                              (is_absent ? "; it is not there, so detection decides" : ""),
+                      .warns = true});
+  }
+  return installation.policy;
+}
 
 base::Environment UserEnvironment(const Machine& machine) {
   return machine.live ? base::CopyEnvironment(environ) : base::Environment();

@@ -5,6 +5,7 @@
 #define NCCL_TUNE_CLI_JOB_H_
 
 #include <string>
+#include <vector>
 
 #include "base/environment.h"
 #include "base/result.h"
@@ -14,12 +15,18 @@
 #include "core/facts/node.h"
 #include "core/facts/node_details.h"
 #include "core/nccl/nccl_version.h"
+#include "hw/tree.h"
 
 namespace nccl_tune::cli {
 
 // The variables that a job of the caller would have: on this machine the caller's own. Another machine's job would not
 // have this shell's environment.
 base::Environment UserEnvironment(const Machine& machine);
+
+// The policy of this machine, below its root: what the plugin's line of plugstack.conf names, as a note then, else the
+// usual one.
+std::string FindInstalledPolicy(const hw::Tree& tree, const base::Environment& environment,
+                                std::vector<facts::Note>* notes);
 
 // The version that the library has, where one was found and tells it.
 nccl::NcclVersion VersionOr(const facts::NcclLibraries& libraries, const nccl::NcclVersion& otherwise);

@@ -23,6 +23,7 @@
 #include "core/facts/node_details.h"
 #include "core/nccl/nccl_version.h"
 #include "hw/capture_tree.h"
+#include "hw/directory_tree.h"
 #include "hw/find_nccl.h"
 #include "hw/gather.h"
 #include "hw/locked_memory.h"
@@ -97,15 +98,37 @@ int Report(const base::Error& error, int status) {
 }
 
 int CheckSitePolicy(const std::string& file) {
-  const auto text = hw::ReadUserFile(file, kPolicyLimit);
+  const bool is_input = file == "-";
+  const auto text = hw::ReadUserFile(is_input ? "/dev/stdin" : file, kPolicyLimit);
   if (!text.ok()) return Report(text.error(), kFailed);
-  const auto checked = CheckPolicyText(*text, file);
+  const auto checked = CheckPolicyText(*text, is_input ? "standard input" : file);
   std::cout << checked.summary;
   std::cerr << checked.faults;
-  const std::string mode = hw::FindModeFault(file);
-  if (!mode.empty())
-    std::cerr << "nccl-tune: note: " << base::Printable(file) << ": ignored like this: " << mode << '\n';
+  const auto note = [&](const char* what, const std::string& why) {
+    if (!why.empty() && !is_input)
+      std::cerr << "nccl-tune: note: " << base::Printable(file) << what << base::Printable(why) << '\n';
+  };
+  note(": ignored like this: ", hw::FindModeFault(file));
+  note(": users' jobs cannot read it in this place: ", hw::FindClosedFolder(file));
   return checked.ok ? 0 : kUsage;
+}
+
+// That of this machine.
+int CheckInstalledPolicy() {
+  const auto tree = hw::DirectoryTree::Open("/");
+  if (!tree.ok()) return Report(tree.error(), kFailed);
+  std::vector<facts::Note> notes;
+  const std::string path = FindInstalledPolicy(**tree, base::CopyEnvironment(environ), &notes);
+  for (const auto& note : notes) std::cerr << "nccl-tune: note: " << note.where << ": " << note.what << '\n';
+  const auto text = (*tree)->ReadTrusted(path, kPolicyLimit);
+  if (text.ok() || text.error().code == base::Code::kForbidden) return CheckSitePolicy("/" + path);
+  if (text.error().code != base::Code::kNotFound) {
+    base::Error error = text.error();
+    error.where = std::string("/").append(path);
+    return Report(error, kFailed);
+  }
+  std::cout << "/" << path << ": none, so detection decides\n";
+  return 0;
 }
 
 // The release of this machine's Slurm; of a tree none is known.
@@ -138,7 +161,7 @@ int Run(const std::vector<std::string>& words) {
     const auto done = Capture(*options);
     if (!done.ok()) return Report(done.error(), kFailed);
   } else if (options->command == Command::kCheckPolicy) {
-    status = CheckSitePolicy(options->policy);
+    status = options->policy.empty() ? CheckInstalledPolicy() : CheckSitePolicy(options->policy);
   } else if (options->command == Command::kDoctor) {
     status = ExamineInstallation(*options);
   } else {

@@ -191,8 +191,6 @@ Result<Options> ParseOptions(const std::vector<std::string>& list) {
   if (out.root && out.host) return Invalid("--root and --host together", *out.host, "one of them");
   if (out.command == Command::kCapture && out.output.empty())
     return Invalid("capture without a file", "", "capture FILE");
-  if (out.command == Command::kCheckPolicy && out.policy.empty())
-    return Invalid("check-policy without a file", "", "check-policy FILE");
   return out;
 }
 
@@ -203,7 +201,7 @@ std::string_view HelpText() {
          "  nccl-tune env [OPTIONS]           NAME=VALUE lines, nothing else\n"
          "  nccl-tune facts [OPTIONS]         what was found: RDMA ports, interfaces, GPUs, routes\n"
          "  nccl-tune capture FILE [OPTIONS]  this machine as one scrubbed text file (-: standard output)\n"
-         "  nccl-tune check-policy FILE       every fault of a site policy, or what it says\n"
+         "  nccl-tune check-policy [FILE]     every fault of a site policy, or what it says (-: standard input)\n"
          "  nccl-tune doctor                  whether Slurm loads the plugin here, active or not, and why\n"
          "\n"
          "Options\n"

@@ -67,7 +67,6 @@ TEST(OptionsTest, BadInputNamesTheWordAndWhatIsValid) {
       {{"capture"}, "capture without a file: got \"\", expected capture FILE"},
       {{"capture", "a", "b"}, "unexpected word after capture: got \"b\", expected only options"},
       {{"capture", ""}, "capture to a file without a name: got \"\", expected capture FILE"},
-      {{"check-policy"}, "check-policy without a file: got \"\", expected check-policy FILE"},
       {{"check-policy", ""}, "check-policy of a file without a name: got \"\", expected check-policy FILE"},
       {{"check-policy", "a", "b"}, "unexpected word after check-policy: got \"b\", expected one file"},
       {{"check-policy", "a", "--root", "/"},

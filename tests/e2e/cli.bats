@@ -149,15 +149,17 @@ TP_SOCKET_IFNAME=ens11f1" ]
 @test "check-policy: a summary, or every fault and exit status 2" {
   local policy=$BATS_TEST_TMPDIR/policy.toml
   install -m 644 "$CLONE/etc/nccl-tune.toml" "$policy"
-  run -0 "$TUNE" check-policy "$policy"
+  run -0 --separate-stderr "$TUNE" check-policy "$policy"
   [ "$output" = "$policy: no fault
 
 Everywhere
   nothing" ]
   chmod 600 "$policy"
+  chmod 700 "$BATS_TEST_TMPDIR"
   run -0 --separate-stderr "$TUNE" check-policy "$policy"
   # shellcheck disable=SC2154  # run sets it
-  [ "$stderr" = "nccl-tune: note: $policy: ignored like this: only some users may read it: chmod a+r" ]
+  [[ $stderr == "nccl-tune: note: $policy: ignored like this: only some users may read it: chmod a+r"* ]]
+  [[ $stderr == *"note: $policy: users' jobs cannot read it in this place: only some users may enter the folder /"*"chmod a+x /"* ]]
   chmod 644 "$policy"
   printf 'mode = "auto"\n[[when]]\nnodes = "node[01-16]"\nmode = "off"\n' >"$policy"
   run -0 "$TUNE" check-policy "$policy"
@@ -172,8 +174,8 @@ Everywhere
 }
 
 @test "check-policy of what is no policy" {
-  run -2 "$TUNE" check-policy
-  [[ $output == *"check-policy without a file"* ]]
+  run -2 "$TUNE" check-policy a b
+  [[ $output == *"unexpected word after check-policy"* ]]
   run -1 "$TUNE" check-policy /nonexistent/policy.toml
   [[ $output == *"/nonexistent/policy.toml: No such file"* ]]
   run -1 "$TUNE" check-policy "$BATS_TEST_TMPDIR"
@@ -187,6 +189,51 @@ Everywhere
   [[ $output == *"/etc/passwd:1: not TOML: "* ]]
   run -0 "$TUNE" check-policy <(echo 'mode = "off"')
   [[ $output == *"no fault"* ]]
+  run -0 "$TUNE" check-policy - <<<'mode = "off"'
+  [[ $output == "standard input: no fault"* ]]
+}
+
+# A Slurm that is set up in one folder, with the plugin of this machine's release.
+slurm_root() {
+  local root=$1
+  mkdir -p "$root"/{etc/slurm/plugstack.conf.d,etc/nccl-tune,usr/lib/nccl-tune,srv}
+  chmod 755 "$root" "$root"/{etc,etc/slurm,etc/slurm/plugstack.conf.d,etc/nccl-tune,usr,usr/lib,usr/lib/nccl-tune,srv}
+  cp -L "$CLONE/bazel-bin/spank/spank_nccl_tune.so" "$root/usr/lib/nccl-tune/"
+  echo ClusterName=c >"$root/etc/slurm/slurm.conf"
+  echo 'include /etc/slurm/plugstack.conf.d/*.conf' >"$root/etc/slurm/plugstack.conf"
+  install -m 644 "$CLONE/etc/nccl_tune.conf" "$root/etc/slurm/plugstack.conf.d/zz-nccl_tune.conf"
+  chmod -R a+r "$root"
+}
+
+@test "doctor: what is well, and each fault with what to do" {
+  local root=$BATS_TEST_TMPDIR/root drop_in=etc/slurm/plugstack.conf.d/zz-nccl_tune.conf
+  slurm_root "$root"
+  run -0 "$TUNE" doctor --root "$root"
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *"none, so detection decides verdict loaded"*"; active in jobs that ask"* ]]
+  # The policy that the drop-in names; a mode that only root can read; a link that leads nowhere.
+  sed -i 's|^optional.*|& default=policy policy=/srv/p.toml|' "$root/$drop_in"
+  echo 'mode = "auto"' >"$root/srv/p.toml" && chmod 644 "$root/srv/p.toml"
+  run -0 "$TUNE" doctor --root "$root"
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *"/srv/p.toml, named in /$drop_in:"*"active in every job (auto)"* ]]
+  chmod 600 "$root/srv/p.toml"
+  run -1 "$TUNE" doctor --root "$root"
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *"fault users' jobs do not take the policy: only some users may read it: chmod a+r /srv/p.toml"* ]]
+  chmod 644 "$root/srv/p.toml" && chmod 700 "$root/srv"
+  run -1 "$TUNE" doctor --root "$root"
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *"only some users may enter the folder /srv: chmod a+x /srv"* ]]
+  chmod 755 "$root/srv" && ln -sf gone "$root/srv/p.toml"
+  run -1 "$TUNE" doctor --root "$root"
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *'a link that leads nowhere: got "/srv/p.toml -> gone"'* ]]
+  # An argument that the plugin would refuse; a line behind a #; no drop-in.
+  sed -i 's|^optional.*|optional /usr/lib/nccl-tune/spank_nccl_tune.so defalt=auto|' "$root/$drop_in"
+  run -1 "$TUNE" doctor --root "$root"
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *"Did you mean default? Correct it in /$drop_in:"*"But 1 fault above"* ]]
+  sed -i 's|^optional|#optional|' "$root/$drop_in"
+  run -1 "$TUNE" doctor --root "$root"
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *"To do: take the # away from /$drop_in:"* ]]
+  rm "$root/$drop_in"
+  run -1 "$TUNE" doctor --root "$root"
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *"To do: write into a new /$drop_in: optional /usr/lib/nccl-tune/spank_nccl_tune.so"* ]]
 }
 
 @test "env and explain with a site's policy" {
