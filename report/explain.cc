@@ -198,7 +198,22 @@ std::string ShellQuote(const std::string& value) {
   return out + "'";
 }
 
+// What cannot be unset by who starts the job has to leave its file.
+void FitHint(const env::Plan& plan, env::Contradiction* c) {
+  const std::string unset = "Unset " + c->variable;
+  const std::string file = FileOf(plan, c->variable);
+  if (!file.empty() && c->hint.starts_with(unset)) c->hint.replace(0, unset.size(), "Take it out of " + file);
+}
+
 }  // namespace
+
+std::string FileOf(const env::Plan& plan, std::string_view variable) {
+  for (const auto& setting : plan.settings) {
+    const bool is_file = setting.action == Action::kKeep && !IsUsers(setting);
+    if (is_file && setting.decision.variable == variable) return setting.origin;
+  }
+  return "";
+}
 
 Explanation Explain(const facts::Node& node, env::Plan plan, const nccl::NcclVersion& version) {
   Explanation out;
@@ -209,6 +224,7 @@ Explanation Explain(const facts::Node& node, env::Plan plan, const nccl::NcclVer
       theirs[setting.decision.variable] = *setting.decision.value;
   }
   out.contradictions = env::FindContradictions(node, theirs, env::FinalValues(plan), version);
+  for (auto& c : out.contradictions) FitHint(plan, &c);
   out.without_us = env::PredictWithoutUs(node, plan.user, version);
   for (const auto& note : node.notes) {
     // What changes everything below does not stand among what could not be read.
@@ -277,7 +293,8 @@ std::string SummaryText(const Explanation& all, std::string_view prefix) {
     text += Wrap(setting.decision.variable, kValue, ShownValue(setting), width);
     text += WrongText(all.contradictions, setting.decision.variable, width);
     // The sister variables follow those of NCCL; their values say it.
-    const bool sister = setting.action == Action::kSet && !setting.decision.variable.starts_with("NCCL_");
+    const bool sister =
+        setting.action == Action::kSet && setting.origin.empty() && !setting.decision.variable.starts_with("NCCL_");
     if (!sister) text += Wrap("", kReason, WhyText(setting), width);
     if (setting.action == Action::kUnset) text += RejectedText(setting.decision.rejected, width);
   }

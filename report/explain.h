@@ -30,6 +30,9 @@ struct Explanation {
 // `version`: of the NCCL that a job would load, or the one to assume.
 Explanation Explain(const facts::Node& node, env::Plan plan, const nccl::NcclVersion& version);
 
+// The line of NCCL's own file that gives a kept variable its value, "/etc/nccl.conf:3"; empty: no file does.
+std::string FileOf(const env::Plan& plan, std::string_view variable);
+
 // Everything: value, who set it, reason, evidence, what was rejected and why, versions, what the settings get wrong,
 // what NCCL would do without us, and what could not be read.
 std::string ExplainText(const Explanation& all);

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "core/nccl/conf_file.h"
@@ -121,6 +122,22 @@ TEST(ExplainTextTest, WhatTheUserHasSet) {
     ExpectNarrow(got);
     ExpectNarrow(SummaryText(PlanFor(Server(), row.user), "nccl-tune: server1: "));
   }
+}
+
+// A file is not what "unset" reaches.
+TEST(ExplainTextTest, HintsForWhatAFileHasSet) {
+  const nccl::ConfFile conf{
+      .path = "/root/.nccl.conf", .settings = {{.name = "NCCL_IB_GID_INDEX", .value = "1", .line = 2}}, .remarks = {}};
+  const auto plan = [&](const env::Environment& user, const std::vector<nccl::ConfFile>& files) {
+    return ExplainText(Explain(Server(),
+                               env::MakePlan("server1", policy::Assess(Server()), nccl::MergeSettings(user, files)),
+                               nccl::kAssumedVersion));
+  };
+  EXPECT_NE(plan({}, {conf}).find("    hint  Take it out of /root/.nccl.conf:2: nccl-tune finds the right entry"),
+            std::string::npos)
+      << plan({}, {conf});
+  EXPECT_NE(plan({{"NCCL_IB_GID_INDEX", "1"}}, {}).find("    hint  Unset NCCL_IB_GID_INDEX: nccl-tune finds"),
+            std::string::npos);
 }
 
 TEST(ExplainTextTest, WhatAFileHasSet) {

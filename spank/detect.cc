@@ -37,6 +37,32 @@ Mode ModeOf(const Wish& wish, const policy::SitePolicy& site) {
   return out;
 }
 
+// What a job that asked for more than a value is told where the site's policy has the last word; empty: nothing.
+std::string OffNotice(const Wish& wish, const policy::SitePolicy& site) {
+  if (!site.IsOff() || !wish.mode || !wish.mode->Active()) return "";
+  const Mode& mode = *wish.mode;
+  Mode plain;
+  plain.set = true;
+  plain.mpi = mode.mpi;
+  if (mode == plain) return "";
+  return base::Printable("the site's policy turns nccl-tune off here, " + wish.policy + ":" +
+                         std::to_string(site.mode->origin.line) + "; nothing is set");
+}
+
+// What unset= cannot take away: it stands in a file, which NCCL reads itself.
+std::vector<facts::Note> LeftInFiles(const Mode& mode, const nccl::SourcedEnvironment& settings) {
+  std::vector<facts::Note> out;
+  for (const auto& name : mode.unset) {
+    const auto found = settings.find(name);
+    if (found == settings.end() || found->second.FromEnvironment()) continue;
+    const std::string origin = found->second.Origin();
+    out.push_back({.where = "--nccl-tune=unset=" + name,
+                   .what = origin + " sets it, and it stays. Take it out of there",
+                   .warns = true});
+  }
+  return out;
+}
+
 // What a note that warns says, a line each.
 std::vector<std::string> WarningsOf(const std::vector<facts::Note>& notes) {
   std::vector<std::string> out;
@@ -98,8 +124,10 @@ std::vector<std::string> HurtsOf(const report::Explanation& all) {
   std::vector<std::string> out;
   for (const auto& c : all.contradictions) {
     if (c.is_harmless) continue;
-    const std::string line =
-        c.variable + "=" + base::Shortened(c.value) + ": " + c.what + (c.hint.empty() ? "" : ". " + c.hint);
+    const std::string origin = report::FileOf(all.plan, c.variable);
+    const std::string line = c.variable + "=" + base::Shortened(c.value) +
+                             (origin.empty() ? "" : " (" + origin + ")") + ": " + c.what +
+                             (c.hint.empty() ? "" : ". " + c.hint);
     out.push_back(base::Printable(line));
   }
   return out;
@@ -123,14 +151,16 @@ base::Result<NodePlan> DetectNodePlan(const env::Environment& user, const Wish& 
   Preferences preferences{.site = site::ResolveAt(*tree, file, place, &notes)};
   out.mode = ModeOf(wish, preferences.site);
   out.site_warnings = WarningsOf(notes);
+  if (auto notice = OffNotice(wish, preferences.site); !notice.empty()) out.warnings.push_back(std::move(notice));
   if (!out.mode.Active()) return out;
-  const auto refused = TakeWishes(out.mode, &preferences);
-  out.warnings = WarningsOf(refused);
-  notes.insert(notes.end(), refused.begin(), refused.end());
+  auto refused = TakeWishes(out.mode, &preferences);
   preferences.mpi = out.mode.mpi;
   preferences.strict = out.mode.strict;
   if (preferences.strict) preferences.net_plugin = NetPluginOf(*tree, user, &notes);
   const auto settings = site::ReadSettings(*tree, user, nccl::kAssumedVersion, &notes);
+  for (auto& note : LeftInFiles(out.mode, settings)) refused.push_back(std::move(note));
+  out.warnings = WarningsOf(refused);
+  notes.insert(notes.end(), refused.begin(), refused.end());
   const auto ip = hw::ReadLiveIp(*tree, &notes);
   NCCL_TUNE_ASSIGN_OR_RETURN(node, hw::ReadNode(*tree, ip, hw::FindNodeAddress(out.node, ip.interfaces)));
   node.notes.insert(node.notes.begin(), notes.begin(), notes.end());
@@ -143,10 +173,8 @@ base::Result<NodePlan> DetectNodePlan(const env::Environment& user, const Wish& 
   for (auto& line : HurtsOf(all)) out.warnings.push_back(std::move(line));
   if (out.mode.explain) out.explanation = (out.mode.set ? "" : kDryRun) + report::SummaryText(all, kIndent);
   if (!out.mode.strict) return out;
-  if (!out.warnings.empty())
-    out.fault = out.warnings.front();
-  else if (nothing)
-    out.fault = "nothing could be decided on this node: see nccl-tune explain there";
+  for (const auto& line : out.warnings) out.fault += (out.fault.empty() ? "" : "\n") + line;
+  if (out.fault.empty() && nothing) out.fault = "nothing could be decided on this node: see nccl-tune explain there";
   return out;
 }
 

@@ -28,13 +28,14 @@ struct Wish {
 
 struct NodePlan {
   std::string node;  // host name
-  Mode mode;         // what holds. Inactive: the site's policy turns the tool off, and there is no plan
+  Mode mode;         // what holds. Inactive: the site's policy turns the tool off, and there is no plan; a warning says
+                     // so to a job that asked for more than mode auto
   std::string json;  // for NCCL_TUNE_PLAN
   std::vector<std::string> warnings;       // what of the job's own wishes or values will hurt: a printable line each
   std::vector<std::string> site_warnings;  // for administrators: a policy that is ignored
   std::string explanation;                 // lines for the user; empty unless asked for
   std::string key;                         // equal on nodes that share a plan
-  std::string fault;                       // strict: why the step shall not run; empty: nothing
+  std::string fault;                       // strict: why the step shall not run, a line each; empty: nothing
 };
 
 // `user`: the job's environment.

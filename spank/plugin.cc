@@ -163,10 +163,10 @@ int LocalUserInit(spank_t spank) {
   return 0;
 }
 
-void LogLines(std::string_view text) {
+void LogLines(std::string_view text, const std::string& prefix = "") {
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
-    slurm_spank_log("%s", std::string(text.substr(0, end)).c_str());
+    slurm_spank_log("%s%s", prefix.c_str(), std::string(text.substr(0, end)).c_str());
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
@@ -200,7 +200,6 @@ void TellPlan(spank_t spank, const MadePlan& made) {
   const NodePlan& plan = made.plan;
   const std::string node = base::Printable(plan.node);
   for (const auto& line : plan.site_warnings) slurm_info("nccl-tune: %s: %s", node.c_str(), line.c_str());
-  if (!plan.mode.Active()) return;
   const bool first = IsFirstNode(spank);
   const bool shown = plan.mode.explain || !plan.fault.empty();  // where they stand as well
   for (const auto& line : plan.warnings) {
@@ -209,6 +208,7 @@ void TellPlan(spank_t spank, const MadePlan& made) {
     else
       slurm_info("nccl-tune: %s: %s", node.c_str(), line.c_str());
   }
+  if (!plan.mode.Active()) return;
   if (!made.is_reported && !plan.explanation.empty())
     LogLines(GroupReports({{.node = plan.node, .key = "", .text = plan.explanation}}));
   std::string values;
@@ -256,9 +256,13 @@ int UserInit(spank_t spank) {
 // Of all ways to end a step that Slurm has, the one that neither drains the node nor requeues the job.
 [[noreturn]] void EndTask(spank_t spank, const std::string& fault) {
   if (IsFirstOfNode(spank)) {
-    slurm_spank_log("nccl-tune: %s: strict: %s", base::Printable(hw::OwnHostName()).c_str(), fault.c_str());
-    slurm_spank_log("nccl-tune: %s: strict: its tasks end with status %d; those of other nodes only with srun -K",
-                    base::Printable(hw::OwnHostName()).c_str(), kStrictStatus);
+    const std::string prefix = "nccl-tune: " + base::Printable(hw::OwnHostName()) + ": strict: ";
+    LogLines(fault, prefix);
+    constexpr std::uint32_t kBatchScript = 0xfffffffb;  // SLURM_BATCH_SCRIPT of slurm.h: one node, no srun
+    std::uint32_t step = 0;
+    const bool is_batch = spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS && step == kBatchScript;
+    slurm_spank_log("%sits tasks end with status %d%s", prefix.c_str(), kStrictStatus,
+                    is_batch ? "" : "; those of other nodes only with srun -K");
   }
   _exit(kStrictStatus);
 }

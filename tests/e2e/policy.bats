@@ -97,6 +97,28 @@ mode = "off"'
   [ "$output" = "server1 =mlx5_1:1 3 =ens11f1 98" ]
 }
 
+@test "items that are misspelt, doubled or cut at a comma" {
+  run -0 --separate-stderr one_each --nccl-tune=set=NCCL_IB_TIMOUT:22
+  [ "$stderr" = "nccl-tune: set=NCCL_IB_TIMOUT: not a variable that we know. Did you mean NCCL_IB_TIMEOUT?" ]
+  run -0 --separate-stderr one_each --export=ALL,NCCL_TUNE=unset=NCCL_IB_HAC
+  [ "$stderr" = "nccl-tune: unset=NCCL_IB_HAC: not a variable that we know. Did you mean NCCL_IB_HCA?" ]
+  run ! head_run srun -N1 --nccl-tune=profile=a,profile=b true
+  [[ $output == *"a second profile: got \"profile=b\""* ]]
+  run ! head_run srun -N1 --nccl-tune=set=NCCL_IB_HCA:=mlx5_0:1,mlx5_1:1 true
+  [[ $output == *"A comma in a value is written twice: set=NCCL_IB_HCA:=mlx5_0:1,,mlx5_1:1"* ]]
+  run ! head_run srun -N1 --nccl-tune=EXPLAIN true
+  [[ $output == *"Did you mean explain?"* ]]
+}
+
+@test "explain and check-policy on a node read the policy that the drop-in names" {
+  site <<<'gid_index = "auto"'
+  run -0 head_run env -u SLURM_CONF SLURM_CONF=$INSIDE/conf/slurm.conf nccl-tune check-policy
+  [[ $output == *"$INSIDE/conf/nccl-tune.toml: no fault"*"gid_index "*"auto"* ]]
+  run -0 "$CLUSTER" run --name policy --node server1 nccl-tune explain
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *"note $INSIDE/conf/nccl-tune.toml: the site's policy, named in $INSIDE/conf/plugstack.conf.d/nccl_tune.conf:"* ]]
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *"NCCL_IB_GID_INDEX: the site's policy leaves it to NCCL"* ]]
+}
+
 @test "a profile is the user's choice of the site's values" {
   site <<<'[profile.patient]
 NCCL_IB_TC = 7'
@@ -109,8 +131,15 @@ NCCL_IB_TC = 7'
 @test "the site turns everything off and on again without a restart" {
   site <<<'mode = "off"'
   [ "$(one_each --nccl-tune)" = "$(expect_all 'none none none none')" ]
-  run -0 --separate-stderr one_each --nccl-tune=explain
+  run -0 --separate-stderr one_each --nccl-tune
   [ "$stderr" = "" ]
+  # A job that asks for more hears once who has the last word.
+  local item
+  for item in explain strict set=NCCL_IB_TC:7 unset=NCCL_IB_TC profile=patient; do
+    run -0 --separate-stderr one_each "--nccl-tune=$item"
+    [ "$output" = "$(expect_all 'none none none none')" ]
+    [ "$stderr" = "nccl-tune: server1: the site's policy turns nccl-tune off here, $INSIDE/conf/nccl-tune.toml:1; nothing is set" ]
+  done
   site <<<'mode = "auto"'
   [ "$(one_each)" = "$(expect_all '=mlx5_1:1 3 =ens11f1 none')" ]
   [ "$(one_each --nccl-tune=off)" = "$(expect_all 'none none none none')" ]
@@ -207,5 +236,8 @@ no_job() { [ -z "$(head_run squeue -h)" ]; }
   run -0 --separate-stderr head_run env HOME=$home srun -N1 -w server1 --nccl-tune=explain sh -c "$SHOW"
   [ "$output" = "server1 none none =ens11f1 none" ]
   [[ $(flat) == *"NCCL_IB_HCA mlx5_0 ($home/.nccl.conf:2, kept)"* ]]
+  run -0 --separate-stderr head_run env HOME=$home srun -N1 -w server1 --nccl-tune=unset=NCCL_IB_HCA sh -c "$SHOW"
+  [[ $stderr == *"--nccl-tune=unset=NCCL_IB_HCA: $home/.nccl.conf:2 sets it, and it stays. Take it out of there"* ]]
+  [[ $stderr == *"NCCL_IB_HCA=mlx5_0 ($home/.nccl.conf:2): "* ]]
   [[ $(flat) == *"mlx5_0:1: its port is not active, so NCCL skips it"* ]]
 }
