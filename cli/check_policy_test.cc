@@ -30,11 +30,11 @@ TEST(CheckPolicyTest, EveryFault) {
     const char* faults;
   } kRows[] = {
       {"mode = 1",
-       "nccl-tune: p\\x0a:1: mode: wrong type: got \"1\", expected a text in quotes\n"
+       "nccl-tune: p\\x0a:1: mode: wrong type: got \"1\", expected off, auto, explain, dry-run, in quotes\n"
        "nccl-tune: p\\x0a: 1 fault; this policy would be ignored\n"},
       {"mode = 1\ngid_index = 3\n[traffic_class]\ntc = 999",
-       "nccl-tune: p\\x0a:1: mode: wrong type: got \"1\", expected a text in quotes\n"
-       "nccl-tune: p\\x0a:2: gid_index: wrong type: got \"3\", expected a text in quotes\n"
+       "nccl-tune: p\\x0a:1: mode: wrong type: got \"1\", expected off, auto, explain, dry-run, in quotes\n"
+       "nccl-tune: p\\x0a:2: gid_index: wrong type: got \"3\", expected pin, auto, in quotes\n"
        "nccl-tune: p\\x0a:4: traffic_class.tc: number out of range: got \"999\", expected 0 to 255. It is DSCP x 4, so "
        "DSCP 26 is 104 or 106\n"
        "nccl-tune: p\\x0a: 3 faults; this policy would be ignored\n"},

@@ -121,6 +121,29 @@ Status CheckBareText(std::string_view text, std::string_view file) {
                                 : "such characters in comments only"};
 }
 
+std::string_view Trim(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+// For a line that would be right with quotes around its value; empty: something else is wrong.
+std::string QuotesHint(std::string_view line) {
+  const auto equals = line.find('=');
+  if (equals == std::string_view::npos) return "";
+  const std::string_view key = Trim(line.substr(0, equals));
+  const std::string_view value = Trim(line.substr(equals + 1, line.find('#', equals) - equals - 1));
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  constexpr std::string_view kOfTexts = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:*?^=,~";
+  if (value.starts_with('[') && value.find('"') == std::string_view::npos &&
+      value.find('\'') == std::string_view::npos && value.find_first_of(kLetters) != std::string_view::npos)
+    return "A text needs quotes, in a list too: [\"a\", \"b\"].";
+  const bool is_text = value.find_first_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:/") != value.npos ||
+                       std::count(value.begin(), value.end(), '.') > 1;
+  if (key.empty() || !is_text || value.find_first_not_of(kOfTexts) != std::string_view::npos) return "";
+  return "A text needs quotes: " + base::Printable(key) + " = \"" + base::Printable(value) + "\".";
+}
+
 int LineOf(const toml::source_region& source) { return static_cast<int>(source.begin.line); }
 
 Value Convert(const toml::node& node);
@@ -197,10 +220,14 @@ Result<Value> ParseDocument(std::string_view text, std::string_view file) {
   const toml::parse_result parsed = toml::parse(ascii);
   if (!parsed) {
     const auto line = parsed.error().source().begin.line;
+    const std::string seen(LineOf(text, line));
+    std::string hint = QuotesHint(seen);
     return Error{.code = Code::kInvalidInput,
-                 .what = "not TOML: " + base::Printable(parsed.error().description()),
+                 .what = "not TOML: " + (hint.empty() ? base::Printable(parsed.error().description())
+                                                      : std::string("a text without quotes")),
                  .where = Where(file, static_cast<int>(line)),
-                 .seen = std::string(LineOf(text, line))};
+                 .seen = seen,
+                 .hint = std::move(hint)};
   }
   return ConvertTable(parsed.table());
 }

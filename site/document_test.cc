@@ -79,7 +79,19 @@ TEST(DocumentTest, BadTextSaysWhere) {
       {"x = " + Repeat("[", 100), "f:1: not TOML: "},
       {"x = " + Repeat("[", 500000), "f:1: not TOML: "},
       {"x = " + Repeat("{a=", 100000), "f:1: not TOML: "},
-      {"mode = off", "f:1: not TOML: "},
+      {"mode = off", "f:1: not TOML: a text without quotes: got \"mode = off\". A text needs quotes: mode = \"off\"."},
+      {"[set]\nNCCL_DEBUG=INFO",
+       "f:2: not TOML: a text without quotes: got \"NCCL_DEBUG=INFO\". A text needs quotes: NCCL_DEBUG = \"INFO\"."},
+      {"bootstrap = 10.1.0.0/16  # why",
+       "f:1: not TOML: a text without quotes: got \"bootstrap = 10.1.0.0/16  # why\". A text needs quotes: bootstrap = "
+       "\"10.1.0.0/16\"."},
+      {"a = [mlx5_0, mlx5_1]",
+       "f:1: not TOML: a text without quotes: got \"a = [mlx5_0, mlx5_1]\". A text needs quotes, in a list too: "
+       "[\"a\", "
+       "\"b\"]."},
+      {"a = ", "f:1: not TOML: Error while parsing"},
+      {"a = 1 2", "f:1: not TOML: Error while parsing"},
+      {"a = 1..2.3x{", "f:1: not TOML: Error while parsing"},
       {"mode \"off\"", "f:1: not TOML: "},
       {"mode = \"off", "f:1: not TOML: "},
       {"mode = 'off\"", "f:1: not TOML: "},

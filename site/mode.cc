@@ -8,7 +8,6 @@
 #include "base/ascii.h"
 #include "base/nearest.h"
 #include "core/nccl/settable.h"
-#include "core/nccl/variables.h"
 
 namespace nccl_tune::site {
 namespace {
@@ -167,7 +166,7 @@ std::string_view ModeItems() {
 std::vector<std::string> UnknownVariables(const Mode& mode) {
   std::vector<std::string> out;
   const auto look = [&](std::string_view item, const std::string& name) {
-    if (nccl::Lookup(name) != nullptr) return;
+    if (nccl::IsKnownName(name)) return;
     const std::string meant = nccl::DidYouMean(name);
     out.push_back(std::string(item) + name + ": not a variable that we know" + (meant.empty() ? "" : ". " + meant));
   };

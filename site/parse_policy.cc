@@ -66,6 +66,12 @@ bool SaysWhen(const Value& block) {
   });
 }
 
+bool HasOnly(const Value& block, const std::vector<Key<SiteOverride>>& keys) {
+  return std::all_of(block.members.begin(), block.members.end(), [&](const Member& member) {
+    return std::any_of(keys.begin(), keys.end(), [&](const auto& key) { return key.name == member.key; });
+  });
+}
+
 void ReadWhen(const Entry& entry, SiteFile* out, Problems* problems) {
   const auto keys = BlockKeys();
   if (entry.value->kind == Value::Kind::kTable) {
@@ -75,7 +81,8 @@ void ReadWhen(const Entry& entry, SiteFile* out, Problems* problems) {
     SiteOverride block;
     block.origin = item.origin();
     ReadTable<SiteOverride>(item, keys, &block, problems);
-    if (item.value->kind == Value::Kind::kTable && !SaysWhen(*item.value)) {
+    const bool reads_all = item.value->kind == Value::Kind::kTable && HasOnly(*item.value, keys);
+    if (reads_all && !SaysWhen(*item.value)) {  // else an unknown key may be the condition, and is told
       problems->Add(item, WrongValue("a block that does not say when", "no condition", "partition, feature or nodes"));
     }
     out->when.push_back(std::move(block));

@@ -100,8 +100,12 @@ TEST(ParsePolicyTest, BadPoliciesNameFileLineAndKey) {
       {"[profiles.a]", std::string("p.toml:1: unknown key: got \"profiles\", ") + kKeys + ". Did you mean profile?"},
       {"partition = \"gpu\"", std::string("p.toml:1: unknown key: got \"partition\", ") + kKeys},
       {"NCCL_IB_TC = 106", std::string("p.toml:1: unknown key: got \"NCCL_IB_TC\", ") + kKeys},
-      {"mode = true", "p.toml:1: mode: wrong type: got \"a boolean\", expected a text in quotes"},
-      {"[mode]\nx = 1", "p.toml:1: mode: wrong type: got \"a table\", expected a text in quotes"},
+      {"mode = true", "p.toml:1: mode: wrong type: got \"a boolean\", expected off, auto, explain, dry-run, in quotes"},
+      {"[[when]]\npartitions = \"gpu\"",
+       "p.toml:2: when[1]: unknown key: got \"partitions\", expected partition, feature, nodes, mode, gid_index, "
+       "bootstrap, "
+       "devices, interfaces, traffic_class, variables, set, profile. Did you mean partition?"},
+      {"[mode]\nx = 1", "p.toml:1: mode: wrong type: got \"a table\", expected off, auto, explain, dry-run, in quotes"},
       {"devices = \"mlx5_0\"", "p.toml:1: devices: wrong type: got \"mlx5_0\", expected a table"},
       {"[[devices]]\nexclude = []", "p.toml:1: devices: wrong type: got \"a list\", expected a table"},
       {"[devices]\nexclude = [\n\"ok\",\n\"a b\"]",
@@ -172,7 +176,8 @@ TEST(ParsePolicyTest, EveryFaultInOrderOfLines) {
             "p.toml:1: mode: no such value: got \"on\", expected off, auto, explain, dry-run. 4 more faults: see "
             "nccl-tune check-policy");
   EXPECT_EQ(ParsePolicy("mode = 1\ngid_index = 2", "p").error().ToString(),
-            "p:1: mode: wrong type: got \"1\", expected a text in quotes. 1 more fault: see nccl-tune check-policy");
+            "p:1: mode: wrong type: got \"1\", expected off, auto, explain, dry-run, in quotes. 1 more fault: see "
+            "nccl-tune check-policy");
 }
 
 TEST(ParsePolicyTest, UnknownNcclVariablesAreNoted) {

@@ -59,10 +59,11 @@ TEST(ReadPolicyTest, BrokenGivesDefaultsAndOneNote) {
     std::string note;  // its beginning
   } kRows[] = {
       {hw::CaptureFile{"mode = \"off\"\ngid_index = 3\n"},
-       kFile + ":2: " + kIgnored + "gid_index: wrong type: got \"3\", expected a text in quotes"},
+       kFile + ":2: " + kIgnored + "gid_index: wrong type: got \"3\", expected pin, auto, in quotes"},
       {hw::CaptureFile{"mode = 1\nx = 2\ny = 3\n"},
        kFile + ":1: " + kIgnored +
-           "mode: wrong type: got \"1\", expected a text in quotes. 2 more faults: see nccl-tune check-policy"},
+           "mode: wrong type: got \"1\", expected off, auto, explain, dry-run, in quotes. 2 more faults: see nccl-tune "
+           "check-policy"},
       {hw::CaptureFile{"mode = off"}, kFile + ":1: " + kIgnored + "not TOML: "},
       {hw::CaptureFile{std::string("\x7f"
                                    "ELF\0",

@@ -23,6 +23,8 @@ void ReadName(const Entry& entry, Matcher* out, Problems* problems) {
   if (text == nullptr) return;
   const auto checked = policy::CheckGlob(*text);
   if (!checked.ok()) return problems->Add(entry, checked.error());
+  if (text->ends_with(":0"))
+    return problems->Add(entry, WrongValue("no such port", *text, "NAME:PORT, whose ports begin with 1"));
   out->name = *text;
 }
 
@@ -49,6 +51,15 @@ void ReadDriver(const Entry& entry, DeviceMatcher* out, Problems* problems) {
   constexpr std::string_view kLegal = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
   if (text->empty() || text->find_first_not_of(kLegal) != std::string::npos) {
     return problems->Add(entry, WrongValue("not the name of a driver", *text, "one exact name such as mlx5_core"));
+  }
+  // The names of RDMA drivers are not those of the function's.
+  constexpr std::pair<std::string_view, std::string_view> kMeant[] = {
+      {"mlx5", "mlx5_core"}, {"mlx5_ib", "mlx5_core"}, {"mlx4", "mlx4_core"}, {"mlx4_ib", "mlx4_core"},
+      {"bnxt", "bnxt_en"},   {"bnxt_re", "bnxt_en"},   {"qedr", "qede"},      {"hns_roce", "hns3"},
+  };
+  for (const auto& [written, meant] : kMeant) {
+    if (*text == written)
+      problems->Note(entry, "no driver of a PCI function; Did you mean " + std::string(meant) + "?");
   }
   out->driver = *text;
 }
@@ -150,6 +161,18 @@ std::vector<std::string> ReadPlainNames(const Entry& entry, const char* what, Pr
   return out;
 }
 
+// "node[01-16]" for "node01-16"; empty: the text is not like that.
+std::string MeantRange(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  const auto dash = text.rfind('-');
+  if (dash == std::string_view::npos || dash + 1 == text.size() || text.find_first_of("[,") != std::string_view::npos)
+    return "";
+  const auto begin = text.substr(0, dash).find_last_not_of(kDigits) + 1;
+  const bool digits = begin < dash && text.find_first_not_of(kDigits, dash + 1) == std::string_view::npos;
+  if (!digits || begin == 0) return "";
+  return std::string(text.substr(0, begin)) + "[" + std::string(text.substr(begin)) + "]";
+}
+
 template <std::size_t n, typename Out>
 void AppendKeys(const std::string& prefix, const Key<Out> (&keys)[n], std::vector<std::string>* out) {
   for (const auto& key : keys) out->push_back(prefix + std::string(key.name));
@@ -201,6 +224,11 @@ void ReadBootstrap(const Entry& entry, SitePolicy* out, Problems* problems) {
     return;
   }
   const auto checked = policy::CheckGlob(*text);
+  if (const auto address = facts::ParseIpAddress(*text); address.ok()) {
+    return problems->Add(entry, WrongValue("an address, not an interface", *text,
+                                           "the interface's name, or the network of its address: " +
+                                               (address->IsV4() ? "10.0.0.0/24" : std::string("fd00::/64"))));
+  }
   constexpr std::size_t kLongestInterface = 15;  // IFNAMSIZ without the final zero
   if (!checked.ok() || text->size() > kLongestInterface || text->find_first_of("*?:") != std::string::npos) {
     return problems->Add(entry, WrongValue("not the name of an interface", *text,
@@ -222,6 +250,8 @@ void ReadNodes(const Entry& entry, SiteCondition* out, Problems* problems) {
   if (text == nullptr) return;
   auto nodes = policy::ParseHostList(*text);
   if (!nodes.ok()) return problems->Add(entry, nodes.error());
+  const std::string range = MeantRange(*text);
+  if (!range.empty()) problems->Note(entry, "one node of this name. A range has brackets: " + range);
   out->nodes = *std::move(nodes);
 }
 

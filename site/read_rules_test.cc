@@ -15,7 +15,8 @@ namespace nccl_tune::site {
 namespace {
 
 template <typename Out>
-std::string Read(void (*read)(const Entry&, Out*, Problems*), const std::string& text, Out* out) {
+std::string Read(void (*read)(const Entry&, Out*, Problems*), const std::string& text, Out* out,
+                 std::string* notes = nullptr) {
   const auto document = ParseDocument("k = " + text, "f");
   if (!document.ok()) return document.error().ToString();
   Problems problems("f");
@@ -23,6 +24,9 @@ std::string Read(void (*read)(const Entry&, Out*, Problems*), const std::string&
   read(root.Under(document->members[0]), out, &problems);
   std::string all;
   for (const auto& error : problems.errors()) all += (all.empty() ? "" : "\n") + error.ToString();
+  for (const auto& note : problems.notes()) {
+    if (notes != nullptr) *notes += note.where + ": " + note.what;
+  }
   return all;
 }
 
@@ -150,6 +154,54 @@ TEST(ReadRulesTest, Bootstrap) {
   EXPECT_EQ(Read(&ReadBootstrap, "[\"eth0\"]", &out), "f:1: k: wrong type: got \"a list\", expected a text in quotes");
   EXPECT_EQ(Read(&ReadBootstrap, "\"10.0.0.5/8\"", &out),
             "f:1: k: an address of a host, not a network: got \"10.0.0.5/8\", expected 10.0.0.0/8");
+}
+
+TEST(ReadRulesTest, WhatCanHoldNowhere) {
+  policy::SitePolicy out;
+  EXPECT_EQ(Read(&ReadBootstrap, "\"10.0.0.5\"", &out),
+            "f:1: k: an address, not an interface: got \"10.0.0.5\", expected the interface's name, or the network of "
+            "its address: 10.0.0.0/24");
+  EXPECT_EQ(
+      Read(&ReadBootstrap, "\"fd00::1\"", &out),
+      "f:1: k: an address, not an interface: got \"fd00::1\", expected the interface's name, or the network of its "
+      "address: fd00::/64");
+  EXPECT_EQ(Read(&ReadDevices, "{ include = [\"mlx5_0:0\"] }", &out),
+            "f:1: k.include[1]: no such port: got \"mlx5_0:0\", expected NAME:PORT, whose ports begin with 1");
+}
+
+TEST(ReadRulesTest, NotesOnWhatIsHardlyMeant) {
+  const struct {
+    const char* driver;
+    const char* note;
+  } kDrivers[] = {
+      {"mlx5_core", ""},
+      {"irdma", ""},
+      {"mlx5", "f:1: k.include[1].driver: no driver of a PCI function; Did you mean mlx5_core?"},
+      {"bnxt_re", "f:1: k.include[1].driver: no driver of a PCI function; Did you mean bnxt_en?"},
+  };
+  for (const auto& row : kDrivers) {
+    policy::SitePolicy out;
+    std::string notes;
+    EXPECT_EQ(Read(&ReadDevices, "{ include = [{ driver = \"" + std::string(row.driver) + "\" }] }", &out, &notes), "");
+    EXPECT_EQ(notes, row.note) << row.driver;
+  }
+  const struct {
+    const char* nodes;
+    const char* note;
+  } kNodes[] = {
+      {"node[01-16]", ""},
+      {"node-1", ""},
+      {"gpu-node", ""},
+      {"rack1-node2", ""},
+      {"node01-16", "f:1: k: one node of this name. A range has brackets: node[01-16]"},
+      {"a1-2,b[1-2]", ""},
+  };
+  for (const auto& row : kNodes) {
+    policy::SiteCondition out;
+    std::string notes;
+    EXPECT_EQ(Read(&ReadNodes, "\"" + std::string(row.nodes) + "\"", &out, &notes), "");
+    EXPECT_EQ(notes, row.note) << row.nodes;
+  }
 }
 
 TEST(ReadRulesTest, Conditions) {

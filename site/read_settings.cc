@@ -33,7 +33,7 @@ bool CheckVariableName(const Entry& entry, std::string_view name, Problems* prob
     problems->Add(entry, checked.error());
     return false;
   }
-  if (nccl::Lookup(name) != nullptr) return true;
+  if (nccl::IsKnownName(name)) return true;
   const std::string hint = nccl::DidYouMean(name);
   problems->Note(entry, "not a variable that we know, so its value is not checked" + (hint.empty() ? "" : "; " + hint));
   return true;
@@ -47,12 +47,23 @@ std::optional<std::string> TakeValue(const Entry& entry, Problems* problems) {
   return std::nullopt;
 }
 
+// A list of names that NCCL takes for prefixes, where its writer will have meant them exactly.
+void NotePrefixes(const Entry& entry, std::string_view name, const std::string& value, Problems* problems) {
+  if ((name != "NCCL_IB_HCA" && name != "NCCL_SOCKET_IFNAME") || value.empty()) return;
+  if (value.front() == '=' || value.front() == '^' || value.back() < '0' || value.back() > '9') return;
+  const std::string last = value.substr(value.find_last_of(",") + 1);
+  if (last.find(':') != std::string::npos) return;
+  problems->Note(entry,
+                 "NCCL takes each name for a prefix: " + last + " is " + last + "0 too. Exactly these: =" + value);
+}
+
 void ReadVariable(const Entry& entry, const std::string& name, Variables* out, Problems* problems) {
   if (!CheckVariableName(entry, name, problems)) return;
   const auto value = TakeValue(entry, problems);
   if (!value) return;
   const auto checked = nccl::CheckSettableValue(name, *value);
   if (!checked.ok()) return problems->Add(entry, checked.error());
+  NotePrefixes(entry, name, *value, problems);
   (*out)[name] = {.value = *value, .origin = entry.origin()};
 }
 
@@ -64,17 +75,19 @@ void ReadVariableTable(const Entry& entry, Variables* out, Problems* problems) {
 // One of a few words; `words` and `values` run side by side.
 template <typename T>
 void ReadWord(const Entry& entry, std::span<const T> values, std::optional<Stated<T>>* out, Problems* problems) {
-  const std::string* text = TakeText(entry, problems);
-  if (text == nullptr) return;
   std::vector<std::string_view> words;
   std::string expected;
   for (const T value : values) {
-    if (policy::ToText(value) == *text) {
-      *out = {.value = value, .origin = entry.origin()};
-      return;
-    }
     words.push_back(policy::ToText(value));
     expected += (expected.empty() ? "" : ", ") + std::string(words.back());
+  }
+  const std::string* text = &entry.value->text;
+  if (entry.value->kind != Value::Kind::kText)
+    return problems->Add(entry, WrongValue("wrong type", Show(*entry.value), expected + ", in quotes"));
+  for (const T value : values) {
+    if (policy::ToText(value) != *text) continue;
+    *out = {.value = value, .origin = entry.origin()};
+    return;
   }
   const std::string_view nearest = base::Nearest(*text, words);
   problems->Add(entry, WrongValue("no such value", *text, expected,
@@ -87,6 +100,13 @@ void ReadClass(const Entry& entry, int high, const char* hint, std::optional<Sta
   if (*number < 0 || *number > high) {
     return problems->Add(
         entry, WrongValue("number out of range", std::to_string(*number), "0 to " + std::to_string(high), hint));
+  }
+  constexpr int kHighestDscp = 63;
+  if (high > kHighestDscp && *number > 0 && *number <= kHighestDscp) {
+    const std::string dscp = std::to_string(*number);
+    problems->Note(entry, dscp + " is DSCP " + std::to_string(*number / 4) + ". DSCP " + dscp + " would be " +
+                              std::to_string(*number * 4) + ", or " + std::to_string(*number * 4 + 2) +
+                              " by convention");
   }
   *out = {.value = static_cast<int>(*number), .origin = entry.origin()};
 }
@@ -109,6 +129,15 @@ bool MatchesSomeName(std::string_view glob) {
   return std::any_of(names.begin(), names.end(), [&](auto name) { return policy::MatchesGlob(glob, name); });
 }
 
+// A name without signs that is no variable, where its writer may have meant a beginning.
+void NoteOneName(const Entry& entry, const std::string& name, Problems* problems) {
+  if (name.find_first_of("*?") != std::string::npos || nccl::IsKnownName(name)) return;
+  const auto names = KnownNames();
+  const bool begins = std::any_of(names.begin(), names.end(), [&](auto known) { return known.starts_with(name); });
+  const std::string hint = begins ? name + "* is all that begin so" : nccl::DidYouMean(name);
+  problems->Note(entry, "no variable that we know has exactly this name" + (hint.empty() ? "" : "; " + hint));
+}
+
 std::vector<Stated<std::string>> ReadGlobs(const Entry& list, Problems* problems) {
   std::vector<Stated<std::string>> out;
   for (const Entry& entry : TakeList(list, problems)) {
@@ -122,6 +151,7 @@ std::vector<Stated<std::string>> ReadGlobs(const Entry& list, Problems* problems
                     WrongValue("matches no variable that can be set", *text,
                                "a name such as NCCL_IB_TC or a pattern such as NCCL_*", nccl::DidYouMean(*text)));
     } else {
+      NoteOneName(entry, *text, problems);
       out.push_back({.value = *text, .origin = entry.origin()});
     }
   }

@@ -31,10 +31,13 @@ std::string DidYouMean(std::string_view name) {
 
 bool IsOurOwn(std::string_view name) { return name == "NCCL_TUNE" || name.starts_with("NCCL_TUNE_"); }
 
+bool IsKnownName(std::string_view name) {
+  return Lookup(name) != nullptr || name == "NCCL_DEBUG" || name == "NCCL_DEBUG_FILE" || name == "NCCL_DEBUG_SUBSYS";
+}
+
 base::Status CheckSettableName(std::string_view name) {
   if (Lookup(name) != nullptr) return base::Ok();
-  if (IsOurOwn(name))
-    return Wrong("a variable of ours, which cannot be set", name, "another NCCL_ name", DidYouMean(name));
+  if (IsOurOwn(name)) return Wrong("a variable of ours, which cannot be set", name, "another NCCL_ name", "");
   constexpr std::string_view kLegal = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   constexpr std::string_view kPrefix = "NCCL_";
   const bool legal = name.starts_with(kPrefix) && name.size() > kPrefix.size() && name.size() <= kLongestName &&

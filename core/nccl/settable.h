@@ -19,6 +19,9 @@ inline constexpr std::size_t kLongestValue = 1023;  // NCCL cuts longer ones of 
 // Whether a variable is our own, NCCL_TUNE or NCCL_TUNE_...; NCCL_TUNER_... is NCCL's.
 bool IsOurOwn(std::string_view name);
 
+// Whether NCCL is known to read a variable of this name: those of our table, and NCCL_DEBUG with its sisters.
+bool IsKnownName(std::string_view name);
+
 // kInvalidInput, without `where`. Our own are refused.
 base::Status CheckSettableName(std::string_view name);
 
