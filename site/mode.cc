@@ -49,7 +49,7 @@ Error Unknown(std::string_view item) {
 // What follows set=NAME:VALUE, and is no item, may have been meant as a part of the value.
 Error UnknownAfterValue(std::string_view before, std::string_view item) {
   return Wrong("unknown mode", item, std::string(ModeItems()),
-               "A comma in a value is written twice: " + std::string(before) + ",," + std::string(item));
+               "A comma in a value is written twice: " + base::Printable(before) + ",," + base::Printable(item));
 }
 
 // As the site's policy allows them: so a name also travels in a line.

@@ -100,6 +100,7 @@ TEST(ModeTest, BadNamesTheItemAndWhatIsValid) {
        "A comma in a value is written twice: set=NCCL_IB_HCA:=mlx5_0:1,,mlx5_1:1"},
       {"explain,set=NCCL_ALGO:Ring,Tree,strict", "A comma in a value is written twice: set=NCCL_ALGO:Ring,,Tree"},
       {"set=NCCL_NEW:1,explain,fast", ""},
+      {"set=NCCL_NEW:1,\x1b", "A comma in a value is written twice: set=NCCL_NEW:1,,\\x1b"},
   };
   for (const auto& row : kMeant) {
     const auto got = ParseMode(row.text);
