@@ -140,11 +140,16 @@ class Doctor {
     }
     for (std::size_t i = 1; i < plugstack.lines.size(); ++i)
       Say("note", "a second line names it, which Slurm disables: take away " + site::WhereIs(plugstack.lines[i]));
-    if (!plugstack.pyxis_after.empty())
-      Say("note", "pyxis comes after it, in /" + plugstack.pyxis_after +
-                      ": what a container image sets is then not seen. Load it after: mv /" + found_.line->file + " " +
-                      "/" + found_.line->file.substr(0, found_.line->file.rfind('/') + 1) + "zz-nccl_tune.conf");
+    if (!plugstack.pyxis_after.empty()) NoteOrder(plugstack.pyxis_after, found_.line->file);
     return LookAtLine(*found_.line);
+  }
+
+  // `pyxis`: where it is loaded after ours, which stands in `ours`.
+  void NoteOrder(const std::string& pyxis, const std::string& ours) {
+    const std::string usual = ours.substr(0, ours.rfind('/') + 1) + "zz-nccl_tune.conf";
+    const bool renames = ours != found_.stack && ours != usual && !pyxis.starts_with(ours + ":");
+    Say("note", "pyxis comes after it, in /" + pyxis + ": what a container image sets is then not seen. " +
+                    (renames ? "To do: mv /" + ours + " /" + usual : "Load it after that line"));
   }
 
   bool LookAtLine(const site::PluginLine& line) {

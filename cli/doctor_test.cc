@@ -110,8 +110,7 @@ TEST(DoctorTest, WhatElseIsWell) {
        "optional in /etc/slurm/plugstack.conf.d/nccl_tune.conf:1"},
       {"pyxis after it", kLine + "\noptional /usr/lib/spank_pyxis.so\n", nullptr, asks,
        "pyxis comes after it, in /etc/slurm/plugstack.conf.d/nccl_tune.conf:2: what a container image sets is then not "
-       "seen. Load it after: mv /etc/slurm/plugstack.conf.d/nccl_tune.conf /etc/slurm/plugstack.conf.d/"
-       "zz-nccl_tune.conf"},
+       "seen. Load it after that line"},
   };
   for (const auto& row : kRows) {
     Files files = Installed(row.line);
@@ -273,6 +272,15 @@ TEST(DoctorTest, WhatIsNotKnownStopsNothing) {
   Files files = Installed(kLine);
   files["usr/lib/x86_64-linux-gnu/slurm-wlm/auth_munge.so"] = Plugin();
   EXPECT_EQ(Verdict(Look(files, {}, std::nullopt)), "loaded; active in jobs that ask: srun --nccl-tune");
+}
+
+TEST(DoctorTest, PyxisInAFileOfItsOwn) {
+  Files files = Installed(kLine + "\n");
+  files["etc/slurm/plugstack.conf.d/pyxis.conf"] = "optional /usr/lib/spank_pyxis.so\n";
+  EXPECT_EQ(
+      Said(Look(files), "note"),
+      "pyxis comes after it, in /etc/slurm/plugstack.conf.d/pyxis.conf:1: what a container image sets is then not "
+      "seen. To do: mv /etc/slurm/plugstack.conf.d/nccl_tune.conf /etc/slurm/plugstack.conf.d/zz-nccl_tune.conf");
 }
 
 TEST(DoctorTest, TheUsersOwnDefaultAndPlace) {

@@ -105,7 +105,10 @@ TEST_F(CollectorTest, OneTableForNodesWithOnePlan) {
   EXPECT_TRUE(Tell("n2", "a", "x\n"));
   EXPECT_TRUE(Tell("n1", "a", "x\n"));
   EXPECT_TRUE(Tell("n3", "b", "y\n"));
-  EXPECT_EQ(Printed(), "nccl-tune: n[1-2] (2 nodes)\nx\nnccl-tune: n3\ny\n") << "and it ends when all have come";
+  EXPECT_EQ(
+      Printed(),
+      "nccl-tune: n[1-2] (2 nodes)\nx\nnccl-tune:   (addresses in the reasons are those of n1)\nnccl-tune: n3\ny\n")
+      << "and it ends when all have come";
 }
 
 TEST_F(CollectorTest, WhatCameIsPrintedWhenSrunEnds) {

@@ -46,6 +46,8 @@ std::string GroupReports(std::vector<Report> reports) {
     const std::size_t count = group.nodes.size();
     out += "nccl-tune: " + base::Printable(policy::FormatHostList(std::move(group.nodes))) +
            (count == 1 ? "" : " (" + std::to_string(count) + " nodes)") + "\n" + PrintableLines(group.first->text);
+    if (count > 1 && !group.first->text.empty())
+      out += "nccl-tune:   (addresses in the reasons are those of " + base::Printable(group.first->node) + ")\n";
   }
   return out;
 }

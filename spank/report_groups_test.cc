@@ -12,7 +12,8 @@ TEST(GroupReportsTest, OneTableAPlan) {
   EXPECT_EQ(GroupReports({{.node = "n10", .key = "k", .text = "ten\n"},
                           {.node = "n9", .key = "other", .text = "nine\n"},
                           {.node = "n2", .key = "k", .text = "two\n"}}),
-            "nccl-tune: n[2,10] (2 nodes)\ntwo\nnccl-tune: n9\nnine\n");
+            "nccl-tune: n[2,10] (2 nodes)\ntwo\nnccl-tune:   (addresses in the reasons are those of n2)\nnccl-tune: "
+            "n9\nnine\n");
 }
 
 TEST(GroupReportsTest, WhateverTheyHoldIsPrintable) {
