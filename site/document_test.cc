@@ -85,8 +85,8 @@ TEST(DocumentTest, BadTextSaysWhere) {
       {"bootstrap = 10.1.0.0/16  # why",
        "f:1: not TOML: a text without quotes: got \"bootstrap = 10.1.0.0/16  # why\". A text needs quotes: bootstrap = "
        "\"10.1.0.0/16\"."},
-      {"a = [mlx5_0, mlx5_1]",
-       "f:1: not TOML: a text without quotes: got \"a = [mlx5_0, mlx5_1]\". A text needs quotes, in a list too: "
+      {"a = [mlx5_0, mlx5_7]",
+       "f:1: not TOML: a text without quotes: got \"a = [mlx5_0, mlx5_7]\". A text needs quotes, in a list too: "
        "[\"a\", "
        "\"b\"]."},
       {"a = ", "f:1: not TOML: Error while parsing"},
