@@ -96,7 +96,7 @@ srun -Q --nccl-tune=off sh -c '$SHOW'"
 
 @test "sbatch --export: the job's steps have the option whatever is exported; the script itself not on Slurm 22.05" {
   local names script own
-  script=$(printf '#!/bin/sh\nPATH=/usr/bin:/bin\nexport PATH\n%s\nsrun -Q /bin/sh -c '\''%s'\''\n' "$SHOW" "$SHOW")
+  script=$(printf '#!/bin/sh\nPATH=/run/cluster/bin:/usr/bin:/bin\nexport PATH\n%s\nsrun -Q /bin/sh -c '\''%s'\''\n' "$SHOW" "$SHOW")
   for names in ALL NONE NIL PATH,HOME PATH,NCCL_IB_TC=7; do
     head_run sbatch -Q -N1 -n1 -w server1 -o "$INSIDE/shared/$names" --export=$names --nccl-tune <<<"$script"
   done
