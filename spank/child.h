@@ -15,8 +15,8 @@ namespace nccl_tune::spank {
 
 // `work` runs in the child, which holds no descriptor of the caller but the pipe, and only the caller's effective user
 // and group. Returns its text, at most 256 KiB. Fails with kTimeout when the deadline passes (the child is killed; one
-// that does not die is left behind), and with kInternal when the child ends otherwise than by itself with success, as when
-// `work` throws.
+// that does not die is left behind), and with kInternal when the child ends otherwise than by itself with success, as
+// when `work` throws.
 base::Result<std::string> RunInChild(const std::function<std::string()>& work, std::chrono::milliseconds deadline);
 
 // What a process forked from Slurm's does first: no handler and no blocked signal of the host's; no core file and no

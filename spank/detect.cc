@@ -73,7 +73,8 @@ std::vector<std::string> WarningsOf(const std::vector<facts::Note>& notes) {
 }
 
 // The job's wishes into `out`, as far as the site's policy lets them through; the rest are notes.
-std::vector<facts::Note> TakeWishes(const Mode& mode, Preferences* out) {
+// `ignored`: why the policy is; empty: it is not.
+std::vector<facts::Note> TakeWishes(const Mode& mode, const std::string& ignored, Preferences* out) {
   std::vector<facts::Note> refused;
   const auto refuse = [&](const std::string& item, const std::string& why) {
     refused.push_back({.where = "--nccl-tune=" + item, .what = why, .warns = true});
@@ -83,7 +84,7 @@ std::vector<facts::Note> TakeWishes(const Mode& mode, Preferences* out) {
     if (profile.ok())
       for (const auto& [variable, stated] : *profile) out->site.set[variable] = stated;
     else
-      refuse("profile=" + mode.profile, profile.error().ToString());
+      refuse("profile=" + mode.profile, ignored.empty() ? profile.error().ToString() : ignored);
   }
   const std::string denied = "the site's policy does not let it be changed";
   for (const auto& [name, value] : mode.values) {
@@ -107,13 +108,18 @@ std::string NetPluginOf(const hw::Tree& tree, const env::Environment& user, std:
   return plugin.library ? plugin.library->path : plugin.asked;
 }
 
-// What two nodes with one plan have in common: all that their tasks see, and nothing that is only evidence.
-std::string KeyOf(const env::Plan& plan) {
+// What two nodes have in common that share a table: all that their tasks see, all that is wrong and what ours would be;
+// nothing that is only evidence.
+std::string KeyOf(const report::Explanation& all, const std::vector<std::string>& warnings) {
+  const env::Plan& plan = all.plan;
   base::Json key;
+  key["warnings"] = warnings;
+  for (const auto& c : all.contradictions) key["wrong"].push_back({c.variable, c.what, c.hint});
   key["set"] = env::ValuesOf(plan);
   key["removed"] = plan.removed;
   for (const auto& setting : plan.settings) {
-    if (setting.action == env::Action::kKeep) key["kept"][setting.decision.variable] = setting.user_value;
+    if (setting.action == env::Action::kKeep)
+      key["kept"][setting.decision.variable] = {setting.user_value, setting.decision.value.value_or("")};
     if (setting.action == env::Action::kYielded) key["yielded"].push_back(setting.decision.variable);
   }
   return base::DumpJson(key);
@@ -125,9 +131,8 @@ std::vector<std::string> HurtsOf(const report::Explanation& all) {
   for (const auto& c : all.contradictions) {
     if (c.is_harmless) continue;
     const std::string origin = report::FileOf(all.plan, c.variable);
-    const std::string line = c.variable + "=" + base::Shortened(c.value) +
-                             (origin.empty() ? "" : " (" + origin + ")") + ": " + c.what +
-                             (c.hint.empty() ? "" : ". " + c.hint);
+    const std::string line = c.variable + "=" + base::Shortened(c.value) + (origin.empty() ? "" : " (" + origin + ")") +
+                             ": " + c.what + (c.hint.empty() ? "" : ". " + c.hint);
     out.push_back(base::Printable(line));
   }
   return out;
@@ -153,7 +158,7 @@ base::Result<NodePlan> DetectNodePlan(const env::Environment& user, const Wish& 
   out.site_warnings = WarningsOf(notes);
   if (auto notice = OffNotice(wish, preferences.site); !notice.empty()) out.warnings.push_back(std::move(notice));
   if (!out.mode.Active()) return out;
-  auto refused = TakeWishes(out.mode, &preferences);
+  auto refused = TakeWishes(out.mode, out.site_warnings.empty() ? "" : out.site_warnings.front(), &preferences);
   preferences.mpi = out.mode.mpi;
   preferences.strict = out.mode.strict;
   if (preferences.strict) preferences.net_plugin = NetPluginOf(*tree, user, &notes);
@@ -167,10 +172,10 @@ base::Result<NodePlan> DetectNodePlan(const env::Environment& user, const Wish& 
   auto plan = env::MakePlan(out.node, policy::Assess(node, preferences), settings);
   NCCL_TUNE_ASSIGN_OR_RETURN(json, env::PlanToJson(plan));
   out.json = std::move(json);
-  out.key = KeyOf(plan);
   const bool nothing = !SaysAnything(plan);
   const auto all = report::Explain(node, std::move(plan), nccl::kAssumedVersion);
   for (auto& line : HurtsOf(all)) out.warnings.push_back(std::move(line));
+  out.key = KeyOf(all, out.warnings);
   if (out.mode.explain) out.explanation = (out.mode.set ? "" : kDryRun) + report::SummaryText(all, kIndent);
   if (!out.mode.strict) return out;
   for (const auto& line : out.warnings) out.fault += (out.fault.empty() ? "" : "\n") + line;

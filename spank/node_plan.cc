@@ -55,8 +55,15 @@ std::string DetectAsText(const env::Environment& user, const Wish& wish) {
 base::Result<MadePlan> MakeNodePlan(const env::Environment& user, const Wish& wish,
                                     std::chrono::milliseconds deadline) {
   if (!wish.collector.empty()) deadline += kReportTime;
-  NCCL_TUNE_ASSIGN_OR_RETURN(text, RunInChild([&] { return DetectAsText(user, wish); }, deadline));
-  const auto json = base::ParseJson(text);
+  auto text = RunInChild([&] { return DetectAsText(user, wish); }, deadline);
+  if (!text.ok() && text.error().code == base::Code::kTimeout) {
+    base::Error late = text.error();
+    late.what +=
+        ": to look at it takes longer than " + std::to_string(deadline.count()) + " ms (timeout_ms in plugstack.conf)";
+    return late;
+  }
+  if (!text.ok()) return text.error();
+  const auto json = base::ParseJson(*text);
   if (!json.ok()) return base::Error{.code = base::Code::kUnreadable, .what = "no answer that makes sense"};
   if (const auto error = base::GetString(*json, "error"))
     return base::Error{.code = base::Code::kUnreadable, .what = *error};

@@ -41,8 +41,12 @@ using site::ParseMode;
 constexpr const char* kBroken = "the plugin failed, see the node's log";
 constexpr int kStrictStatus = 78;  // EX_CONFIG: what a task ends with in mode strict
 
-// The one object of state. Made in init, filled in user_init, only read in task_init (a fork copies it).
+// The one object of state. Made in init, filled in user_init, read in task_init (a fork copies it).
 struct Context {
+  bool has_begun = false;    // Init has run
+  bool was_in_srun = false;  // and the hooks below, each once
+  bool was_on_node = false;
+  bool was_in_task = false;
   std::optional<Mode> option;  // --nccl-tune, when given
   std::string option_text;     // its value
   Arguments arguments{.site_default = {}, .policy = UsualPolicy()};
@@ -109,10 +113,14 @@ int Init(spank_t spank, int argc, char** argv) {
   static std::array<char, 224> usage = {
       "nccl-tune: set NCCL's network variables on each node by its own hardware; ITEM: auto (default), off, explain, "
       "dry-run, strict, mpi, profile=NAME, set=NAME:VALUE, unset=NAME"};
+  // A second line of plugstack.conf that names this file: its hooks run once more in this process. The first line
+  // counts.
+  if (TheContext().has_begun) return 0;
   static spank_option option = {name.data(), info.data(), usage.data(), 2, 0, OnOption};
   if (spank_option_register(spank, &option) != ESPANK_SUCCESS)
     slurm_error("nccl-tune: --nccl-tune could not be registered");
   if (InDaemon(spank)) return 0;
+  TheContext().has_begun = true;
   for (int i = 0; i < argc; ++i) {
     const auto taken = site::TakeArgument(argv[i], &TheContext().arguments);
     if (!taken.ok()) slurm_error("nccl-tune: plugstack.conf: %s; ignoring it", taken.error().ToString().c_str());
@@ -144,6 +152,7 @@ bool IsPlace(const char* text) { return text != nullptr && ParseCollectorPlace(t
 
 // In srun. Nodes that explain themselves do it in one place, where those with one plan share one table.
 int LocalUserInit(spank_t spank) {
+  if (std::exchange(TheContext().was_in_srun, true)) return 0;
   const std::string variable(kCollectorVariable);
   if (IsPlace(getenv(variable.c_str()))) unsetenv(variable.c_str());  // of an outer srun
   auto user = JobEnvironment(spank);                                  // with what --export adds
@@ -220,6 +229,7 @@ void TellPlan(spank_t spank, const MadePlan& made) {
 
 int UserInit(spank_t spank) {
   Context& context = TheContext();
+  if (std::exchange(context.was_on_node, true)) return 0;
   context.strict = context.option && context.option->strict;
   if (context.strict) context.fault = kBroken;  // stays when what follows ends in an exception
   const auto user = JobEnvironment(spank);
@@ -268,12 +278,13 @@ int UserInit(spank_t spank) {
 }
 
 int TaskInit(spank_t spank) {
-  const Context& context = TheContext();
+  Context& context = TheContext();
+  if (std::exchange(context.was_in_task, true)) return 0;
   if (!context.fault.empty()) EndTask(spank, context.fault);
   if (context.has_collector) UnsetVariable(spank, std::string(kCollectorVariable));
   DropOuterValues(spank, context.outer);
+  if (context.option) HandOption(spank, context.option_text, context.plan.has_value());
   if (!context.plan) return 0;
-  if (context.option) HandOption(spank, context.option_text);
   const std::string since = env::DescribeAmendment(SetPlan(spank, *context.plan, context.before));
   if (context.plan->plan.mode.explain && !since.empty() && IsFirstNode(spank) && IsFirstOfNode(spank))
     slurm_spank_log("nccl-tune: %s: %s", base::Printable(context.plan->plan.node).c_str(), since.c_str());

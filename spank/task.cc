@@ -56,8 +56,10 @@ env::Amendment SetPlan(spank_t spank, const MadePlan& made, const base::Environm
   return amendment;
 }
 
-void HandOption(spank_t spank, const std::string& text) {
-  if (!TaskVariable(spank, kCarrier)) SetVariable(spank, kCarrier, text.empty() ? "auto" : text);
+void HandOption(spank_t spank, const std::string& text, bool is_new) {
+  const std::string value = text.empty() ? "auto" : text;
+  const auto there = TaskVariable(spank, kCarrier);
+  if (there ? *there != value : is_new) SetVariable(spank, kCarrier, value);
 }
 
 bool IsFirstOfNode(spank_t spank) {

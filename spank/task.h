@@ -27,8 +27,9 @@ void DropOuterValues(spank_t spank, const base::Environment& outer);
 env::Amendment SetPlan(spank_t spank, const MadePlan& made, const base::Environment& before);
 
 // Gives the option to steps that are started from the task, by the variable in which Slurm hands it to those of a batch
-// script or of salloc; of srun's own it does not. `text`: as it was given; "" counts as auto.
-void HandOption(spank_t spank, const std::string& text);
+// script or of salloc; of srun's own it does not. What an outer job hands is replaced. `text`: as it was given; ""
+// counts as auto. `is_new`: also where nothing is handed yet.
+void HandOption(spank_t spank, const std::string& text, bool is_new);
 
 // Whether this is the first task of its node, and whether its node is the first of the step: who speaks for the others.
 bool IsFirstOfNode(spank_t spank);

@@ -99,6 +99,9 @@ tables() { sed -n 's/^nccl-tune: \([^ ].*\)/\1/p' <<<"$stderr"; }
   [ "$(tables)" = "server[1-3] (3 nodes)" ]
   set_port server2 "1: DOWN"
   run -0 --separate-stderr one_each --nccl-tune=explain true
+  [ "$(tables)" = $'server[1,3] (2 nodes)\nserver2' ]
+  # The same values everywhere, wrong on one node only.
+  run -0 --separate-stderr head_run env NCCL_IB_HCA=mlx5_1 NCCL_SOCKET_IFNAME=eno1 srun -N3 --nccl-tune=explain true
   set_port server2 "4: ACTIVE"
   [ "$(tables)" = $'server[1,3] (2 nodes)\nserver2' ]
 }

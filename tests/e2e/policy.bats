@@ -179,6 +179,15 @@ no_job() { [ -z "$(head_run squeue -h)" ]; }
   done
 }
 
+@test "a profile of a broken policy: what is refused is the policy" {
+  site <<<'bootstrp = "x"
+[profile.p]
+NCCL_IB_TIMEOUT = "23"'
+  run -0 --separate-stderr head_run srun -N1 --nccl-tune=profile=p true
+  [[ $stderr == *"--nccl-tune=profile=p: "*"bootstrp"* ]]
+  [[ $stderr != *"no such profile"* ]]
+}
+
 @test "a policy that others can write, or that is no file, is not taken" {
   local policy=$NCCL_TUNE_CLUSTER_DIR/policy/conf/nccl-tune.toml
   site <<<'mode = "off"'

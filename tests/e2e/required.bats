@@ -106,7 +106,7 @@ goes_on() {
     [ -z "${NCCL_TUNE_SANITIZED:-}" ] || [[ $case != child_crash* ]] || continue
     plant "${case%% *}"
     goes_on
-    [[ $said == *"nccl-tune: server1: ${case#* }; this node goes on with NCCL's own defaults"* ]]
+    [[ $said == *"nccl-tune: server1: ${case#* }"*"; this node goes on with NCCL's own defaults"* ]]
     [ "$(wc -l <<<"$said")" = 2 ]
   done
   run -0 head_run --node server1 sh -c 'find /tmp /root /run/slurmd -name "core*"'

@@ -251,17 +251,53 @@ TEST(PluginTest, WhatWasSetSinceUserInitStays) {
 }
 
 TEST(PluginTest, StepsInsideGetTheOptionThatTheUserGave) {
+  {
+    Host host;
+    host.job = {{"NCCL_TUNE", "auto"}};
+    host.Init({kPatient});
+    host.UserInit();
+    host.TaskInit();
+    EXPECT_TRUE(host.task.contains("NCCL_TUNE_PLAN"));
+    EXPECT_FALSE(host.task.contains(kCarrier)) << "no option was given";
+  }
+  const struct {
+    const char* outer;  // what Slurm hands from the job; null: nothing
+    const char* own;
+    const char* handed;
+  } kRows[] = {
+      {"explain", "explain", "explain"}, {"auto", "off", "off"}, {"auto", "explain", "explain"}, {"off", "", "auto"},
+      {nullptr, "explain", "explain"},   {nullptr, "", "auto"},
+  };
+  for (const auto& row : kRows) {
+    Host host;
+    if (row.outer != nullptr) host.job = {{kCarrier, row.outer}};
+    RunStep(&host, row.own);
+    EXPECT_EQ(host.task[kCarrier], row.handed) << row.own;
+  }
   Host host;
-  host.job = {{"NCCL_TUNE", "auto"}};
-  host.Init({kPatient});
+  RunStep(&host, "off");
+  EXPECT_FALSE(host.task.contains(kCarrier)) << "off leaves the environment as it is";
+}
+
+// Two lines of plugstack.conf name the same file: Slurm calls every hook twice.
+TEST(PluginTest, ASecondLineDoesNothing) {
+  Host host;
+  ASSERT_TRUE(host.loaded());
+  host.Init({kPatient, "default=explain"});
+  host.Init({kPatient, "default=off", "nonsense"});
+  EXPECT_EQ(host.log, "");
   host.UserInit();
+  const std::string once = host.log;
+  EXPECT_NE(once, "");
+  host.UserInit();
+  EXPECT_EQ(host.log, once);
   host.TaskInit();
-  EXPECT_TRUE(host.task.contains("NCCL_TUNE_PLAN"));
-  EXPECT_FALSE(host.task.contains(kCarrier)) << "no option was given";
-  Host other;
-  other.job = {{kCarrier, "explain"}};  // Slurm has done it
-  RunStep(&other, "explain");
-  EXPECT_EQ(other.task[kCarrier], "explain");
+  const auto task = host.task;
+  const int changes = host.changes;
+  EXPECT_TRUE(task.contains("NCCL_TUNE_PLAN"));
+  host.TaskInit();
+  EXPECT_EQ(host.task, task);
+  EXPECT_EQ(host.changes, changes);
 }
 
 TEST(PluginTest, OneTaskOfAStepSaysWhatHasChanged) {
@@ -342,7 +378,11 @@ TEST(PluginTest, ATooShortDeadlineLetsTheStepGoOn) {
   const bool in_time = host.log.empty();
   EXPECT_EQ(host.task.contains("NCCL_TUNE_PLAN"), in_time) << host.log;
   if (!in_time) {
-    EXPECT_EQ(host.log, FromThisNode("no answer in time; this node goes on with NCCL's own defaults\n"));
+    EXPECT_EQ(
+        host.log,
+        FromThisNode(
+            "no answer in time: to look at it takes longer than 1 ms (timeout_ms in plugstack.conf); this node goes "
+            "on with NCCL's own defaults\n"));
     EXPECT_EQ(host.changes, 0);
   }
 }
