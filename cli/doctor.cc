@@ -138,10 +138,17 @@ class Doctor {
       return Stop("not loaded: no line of " + stack +
                   " names it, nor of a file that it includes. To do: " + HowToName(tree_, found_));
     }
-    for (std::size_t i = 1; i < plugstack.lines.size(); ++i)
-      Say("note", "a second line names it, which Slurm disables: take away " + site::WhereIs(plugstack.lines[i]));
+    for (std::size_t i = 1; i < plugstack.lines.size(); ++i) LookAtSecond(plugstack.lines[i]);
     if (!plugstack.pyxis_after.empty()) NoteOrder(plugstack.pyxis_after, found_.line->file);
     return LookAtLine(*found_.line);
+  }
+
+  void LookAtSecond(const site::PluginLine& line) {
+    const std::string away = ": take away " + site::WhereIs(line);
+    if (line.path == found_.line->path)
+      Say("note", "a second line names it, which does nothing" + away);
+    else
+      Fault("a second line names another file of it, " + line.path + ", and both act" + away);
   }
 
   // `pyxis`: where it is loaded after ours, which stands in `ours`.
@@ -231,6 +238,8 @@ class Doctor {
     if (!is_there && found_.arguments.default_by_policy)
       Say("note", "default=policy without a policy: jobs that say nothing get nothing");
     if (!found_.names_policy) return;
+    if (!is_there)
+      Say("note", "the line names a policy that is not here: where jobs run, detection decides unless it is there");
     const auto usual = tree_.Resolve(site::kPolicyPath);
     const auto named = tree_.Resolve(found_.policy);
     if (usual.ok() && named.ok() && *usual == *named) return;

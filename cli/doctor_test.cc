@@ -290,7 +290,24 @@ TEST(DoctorTest, TheUsersOwnDefaultAndPlace) {
   const auto got = Look(files, {{"SLURM_CONF", "/srv/slurm.conf"}, {"NCCL_TUNE", "off\x1b"}});
   EXPECT_TRUE(got.is_well) << got.text;
   EXPECT_NE(got.text.find("you       NCCL_TUNE=off\\x1b is your own default"), std::string::npos) << got.text;
-  EXPECT_NE(got.text.find("a second line names it, which Slurm disables"), std::string::npos) << got.text;
+  EXPECT_NE(got.text.find("a second line names it, which does nothing"), std::string::npos) << got.text;
+}
+
+TEST(DoctorTest, ASecondFileOfThePlugin) {
+  Files files = Installed(kLine + "\noptional /opt/old/spank_nccl_tune.so\n");
+  const auto got = Look(files);
+  EXPECT_FALSE(got.is_well);
+  EXPECT_NE(Said(got, "fault")
+                .find("a second line names another file of it, /opt/old/spank_nccl_tune.so, and both act: "
+                      "take away /etc/slurm/"),
+            std::string::npos)
+      << got.text;
+}
+
+TEST(DoctorTest, APolicyThatIsNamedAndNotThere) {
+  const auto got = Look(Installed(kLine + " policy=/srv/typo.toml\n"));
+  EXPECT_TRUE(got.is_well) << got.text;
+  EXPECT_NE(got.text.find("the line names a policy that is not here"), std::string::npos) << got.text;
 }
 
 }  // namespace

@@ -81,6 +81,31 @@ base::Status CheckWriters(const struct stat& about, std::string_view path) {
   return error;
 }
 
+// Whether nobody but root and the user that we are can have put another file in its place. What cannot be seen is no
+// fault: the folder's name comes from /proc.
+base::Status CheckFolder(int fd, std::string_view path) {
+  std::array<char, 4096> real;
+  const auto length = readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), real.data(), real.size());
+  if (length <= 0) return base::Ok();
+  const std::string file(real.data(), static_cast<std::size_t>(length));
+  const std::string folder = file.substr(0, std::max<std::size_t>(file.rfind('/') + 1, 1));
+  struct stat about {};
+  if (!file.starts_with('/') || stat(folder.c_str(), &about) != 0) return base::Ok();
+  base::Error error{.code = base::Code::kInvalidInput, .where = std::string(path)};
+  if (about.st_uid != 0 && about.st_uid != geteuid()) {
+    error.what = "in a folder that another user than root owns";
+    error.seen = folder + " of uid " + std::to_string(about.st_uid);
+    error.hint = "chown root it.";
+    return error;
+  }
+  const bool others_remove = (about.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (about.st_mode & S_ISVTX) == 0;
+  if (!others_remove) return base::Ok();
+  error.what = "others may put another file in its place";
+  error.seen = folder;
+  error.hint = "chmod go-w that folder.";
+  return error;
+}
+
 // Whether opening without links failed for their sake, so that following them can say more.
 bool LinksMatter(int number) { return number == ELOOP || number == ENOSYS; }
 
@@ -243,7 +268,10 @@ base::Result<std::string> DirectoryTree::ReadTrusted(std::string_view path, std:
   struct stat about {};
   if (fstat(fd.get(), &about) != 0) return ErrnoError(errno, path);
   if (!S_ISREG(about.st_mode)) return NotRegular(path);
-  if (is_live_) NCCL_TUNE_RETURN_IF_ERROR(CheckWriters(about, path));
+  if (is_live_) {
+    NCCL_TUNE_RETURN_IF_ERROR(CheckWriters(about, path));
+    NCCL_TUNE_RETURN_IF_ERROR(CheckFolder(fd.get(), path));
+  }
   std::string out;
   NCCL_TUNE_RETURN_IF_ERROR(ReadPieces(fd.get(), path, limit, [&](std::string_view piece) {
     out += piece;

@@ -476,7 +476,18 @@ TEST_F(DirectoryTreeTest, TrustedFilesOfTheMachineAreWrittenByRootOnly) {
   for (const mode_t bad : {0664U, 0646U, 0666U, 0777U}) {
     EXPECT_EQ(read(bad), "others than its owner may write it chmod go-w it.") << bad;
   }
+  const fs::path folder = home_ / "root";
+  for (const mode_t bad : {0777U, 0775U, 0757U}) {
+    ASSERT_EQ(chmod(folder.c_str(), bad), 0);
+    EXPECT_EQ(read(0644), "others may put another file in its place chmod go-w that folder.") << bad;
+  }
+  ASSERT_EQ(chmod(folder.c_str(), 01777), 0);
+  EXPECT_EQ(read(0644), "mode = 1\n") << "as in /tmp";
+  ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  ASSERT_EQ(chown(folder.c_str(), 65534, 65534), 0);
+  EXPECT_EQ(read(0644), "in a folder that another user than root owns chown root it.");
+  ASSERT_EQ(chown(folder.c_str(), 0, 0), 0);
   ASSERT_EQ(chmod(file.c_str(), 0644), 0);
   ASSERT_EQ(chown(file.c_str(), 65534, 65534), 0);
   const auto got = (*live)->ReadTrusted(path, 100);
