@@ -299,6 +299,22 @@ server2 =mlx5_1:1 3 =ens11f1" ]
   [ "$output" = "server1 =mlx5_1:1 3 =ens11f1" ]
 }
 
+@test "eight GPUs: a step that was given two, or tasks with one each, get the values of the whole node" {
+  up eight --nodes 1 --machine h100-vm-dual-port-rails
+  gpu_run() { "$CLUSTER" run --name eight "$@" 3>&-; }
+  local whole
+  whole=$(gpu_run --node server1 nccl-tune env --format conf | grep -v "^#" | sort)
+  [[ $whole == *NCCL_IB_HCA==*,* ]]
+  local way
+  for way in "-n1" "-n1 --gpus=2" "-n8 --gpus-per-task=1"; do
+    # shellcheck disable=SC2086  # several words
+    run -0 gpu_run srun -N1 $way --nccl-tune sh -c 'env | grep -E "^(NCCL|GLOO|TP|NVSHMEM)_" | grep -v NCCL_TUNE | sort | paste -sd" "'
+    [ "$(sort -u <<<"$output")" = "$(paste -sd" " <<<"$whole")" ]
+  done
+  [ "$(gpu_run srun -N1 -n1 --gpus=2 sh -c 'echo $CUDA_VISIBLE_DEVICES')" = 0,1 ]
+  "$CLUSTER" down --name eight 3>&-
+}
+
 @test "a port that goes down changes that node's plan and its explanation, and no other's" {
   set_port server2 "1: DOWN"
   run -0 --separate-stderr one_each --nccl-tune=explain sh -c "$SHOW"
