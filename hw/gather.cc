@@ -102,7 +102,12 @@ class Gatherer {
   void TakeText(std::string_view from, std::string_view to) {
     const auto text = tree_.Read(from);
     if (text.ok()) {
-      PutLine(to, base::Trim(std::string_view(*text).substr(0, text->find('\n'))));
+      const std::string_view line = base::Trim(std::string_view(*text).substr(0, text->find('\n')));
+      // Left out it would be a file that is not there, which can mean something.
+      if (IsPlain(line))
+        PutLine(to, line);
+      else
+        Put(to, CaptureFailure{"EINVAL"});
     } else if (text.error().code == base::Code::kUnreadable) {
       // A folder in a file's place, below a link that leads astray, is no failing file.
       if (!tree_.List(from).ok()) Put(to, CaptureFailure{"EINVAL"});
