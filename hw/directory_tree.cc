@@ -66,16 +66,20 @@ base::Status ReadPieces(int fd, std::string_view path, std::size_t limit,
   }
 }
 
+bool IsForeign(const struct stat& about) { return about.st_uid != 0 && about.st_uid != geteuid(); }
+
+bool OthersMayWrite(const struct stat& about) { return (about.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
+
 // Whether nobody but root and the user that we are can have written it.
 base::Status CheckWriters(const struct stat& about, std::string_view path) {
   base::Error error{.code = base::Code::kInvalidInput, .where = std::string(path)};
-  if (about.st_uid != 0 && about.st_uid != geteuid()) {
+  if (IsForeign(about)) {
     error.what = "owned by another user than root";
     error.seen = "uid " + std::to_string(about.st_uid);
     error.hint = "chown root it.";
     return error;
   }
-  if ((about.st_mode & (S_IWGRP | S_IWOTH)) == 0) return base::Ok();
+  if (!OthersMayWrite(about)) return base::Ok();
   error.what = "others than its owner may write it";
   error.hint = "chmod go-w it.";
   return error;
@@ -92,14 +96,13 @@ base::Status CheckFolder(int fd, std::string_view path) {
   struct stat about {};
   if (!file.starts_with('/') || stat(folder.c_str(), &about) != 0) return base::Ok();
   base::Error error{.code = base::Code::kInvalidInput, .where = std::string(path)};
-  if (about.st_uid != 0 && about.st_uid != geteuid()) {
+  if (IsForeign(about)) {
     error.what = "in a folder that another user than root owns";
     error.seen = folder + " of uid " + std::to_string(about.st_uid);
     error.hint = "chown root it.";
     return error;
   }
-  const bool others_remove = (about.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (about.st_mode & S_ISVTX) == 0;
-  if (!others_remove) return base::Ok();
+  if (!OthersMayWrite(about) || (about.st_mode & S_ISVTX) != 0) return base::Ok();
   error.what = "others may put another file in its place";
   error.seen = folder;
   error.hint = "chmod go-w that folder.";

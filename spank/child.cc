@@ -14,10 +14,11 @@
 #include <cerrno>
 #include <system_error>
 
+#include "spank/deadline.h"
+
 namespace nccl_tune::spank {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t kOutputLimit = 256 << 10;
@@ -56,11 +57,6 @@ bool DropToEffectiveIds() {
   _exit(0);
 } catch (...) {
   _exit(1);
-}
-
-int Remaining(Clock::time_point end) {
-  const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now()).count();
-  return static_cast<int>(std::max<std::int64_t>(left, 0));
 }
 
 // Everything until the pipe's other end is closed.

@@ -21,6 +21,7 @@
 
 #include "hw/own_addresses.h"
 #include "spank/child.h"
+#include "spank/deadline.h"
 #include "spank/report_groups.h"
 #include "spank/report_protocol.h"
 #include "spank/socket_address.h"
@@ -28,7 +29,6 @@
 namespace nccl_tune::spank {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t kMostConnections = 64;  // at once; for a further one the oldest goes
@@ -74,10 +74,6 @@ int Listen(int* port) {
   return -1;
 }
 
-milliseconds Until(Clock::time_point end) {
-  return std::max(std::chrono::duration_cast<milliseconds>(end - Clock::now()), milliseconds(0));
-}
-
 // Whether the other end has gone, with nothing more to read.
 bool IsGone(int fd) {
   char none;
@@ -92,7 +88,7 @@ void Print(std::string_view text, int life, Clock::time_point end) {
   while (!text.empty()) {
     std::array<pollfd, 2> waited = {{{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0},
                                      {.fd = is_over ? -1 : life, .events = 0, .revents = 0}}};
-    const int ready = poll(waited.data(), waited.size(), static_cast<int>(Until(end).count()));
+    const int ready = poll(waited.data(), waited.size(), Remaining(end));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return;
     if (waited[1].revents != 0) {
@@ -120,9 +116,9 @@ class Collector {
 
   // Reports are printed once none has come for the quiet time; bytes of who says nothing of use do not count.
   void Run() {
-    while (static_cast<int>(seen_.size()) < nodes_ && !is_over_ && Until(end_).count() > 0) {
+    while (static_cast<int>(seen_.size()) < nodes_ && !is_over_ && Remaining(end_) > 0) {
       Poll(reports_.empty() ? end_ : std::min(end_, last_report_ + times_.quiet));
-      if (!reports_.empty() && Until(last_report_ + times_.quiet).count() == 0) Flush();
+      if (!reports_.empty() && Remaining(last_report_ + times_.quiet) == 0) Flush();
     }
     Flush();
   }
@@ -137,7 +133,7 @@ class Collector {
     std::vector<pollfd> waited = {{.fd = life_, .events = 0, .revents = 0},
                                   {.fd = accepts_ ? listener_ : -1, .events = POLLIN, .revents = 0}};
     for (const auto& one : connections_) waited.push_back({.fd = one.fd, .events = POLLIN, .revents = 0});
-    if (poll(waited.data(), waited.size(), static_cast<int>(Until(until).count())) < 0) {
+    if (poll(waited.data(), waited.size(), Remaining(until)) < 0) {
       is_over_ = errno != EINTR;
       return;
     }

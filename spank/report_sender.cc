@@ -5,23 +5,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string>
 #include <vector>
 
+#include "spank/deadline.h"
 #include "spank/socket_address.h"
 
 namespace nccl_tune::spank {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-int Remaining(Clock::time_point end) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
-  return static_cast<int>(std::max<std::int64_t>(left, 0));
-}
 
 int StartConnecting(const facts::IpAddress& address, int port) {
   const SocketAddress where = MakeSocketAddress(address, port);
