@@ -48,9 +48,7 @@ class Gatherer {
   Capture Run(std::optional<facts::IpAddress> node_address) {
     out_.header["name"] = "captured";
     if (node_address) out_.header["node-addr"] = scrub_.Address(*node_address).ToString();
-    const auto hcas = tree_.List("sys/class/infiniband").value_or({});
-    has_hcas_ = !hcas.empty();
-    for (const auto& name : hcas) TakeHca(name);
+    for (const auto& name : tree_.List("sys/class/infiniband").value_or({})) TakeHca(name);
     TakeVerbsNodes();
     for (const auto& name : tree_.List("sys/class/net").value_or({})) TakeNetdev(name);
     TakePci();
@@ -98,14 +96,19 @@ class Gatherer {
     if (IsPlain(line)) Put(path, CaptureFile{std::string(line) + "\n"});
   }
 
+  // The first line as a capture holds it; nothing where the format cannot carry it.
+  static std::optional<std::string> FirstLine(std::string_view text) {
+    const std::string_view line = base::Trim(text.substr(0, text.find('\n')));
+    return IsPlain(line) ? std::optional(std::string(line)) : std::nullopt;
+  }
+
   // The file `from`, first line only, kept under `to`; a failing read is kept as such.
   void TakeText(std::string_view from, std::string_view to) {
     const auto text = tree_.Read(from);
     if (text.ok()) {
-      const std::string_view line = base::Trim(std::string_view(*text).substr(0, text->find('\n')));
       // Left out it would be a file that is not there, which can mean something.
-      if (IsPlain(line))
-        PutLine(to, line);
+      if (const auto line = FirstLine(*text))
+        PutLine(to, *line);
       else
         Put(to, CaptureFailure{"EINVAL"});
     } else if (text.error().code == base::Code::kUnreadable) {
@@ -126,16 +129,19 @@ class Gatherer {
     }
   }
 
-  // A link from `from` to where it leads now, written relative to its own folder. Nothing where the format cannot carry
-  // the one or the other: what hangs on the link stays behind with it.
+  // The folder `from` as `link`, or a link from there to where it leads now, written relative to its own folder.
+  // Nothing where it leads to no folder or the format cannot carry it: what hangs on it stays behind with it.
   std::optional<std::string> TakeLink(const std::string& from, const std::string& link) {
     const auto target = tree_.Resolve(from);
-    if (!target.ok() || !IsClean(*target) || !IsClean(link)) return std::nullopt;
-    if (*target == link) return *target;
+    if (!target.ok() || !IsClean(*target) || !IsClean(link) || !tree_.List(*target).ok()) return std::nullopt;
+    if (*target == from) {
+      KeepFolder(link);
+      return *target;
+    }
     std::string up;
     for (const char c : link) up += c == '/' ? "../" : "";
     Put(link, CaptureLink{up + ScrubPath(*target)});
-    if (tree_.List(*target).ok()) KeepFolder(*target);
+    KeepFolder(*target);
     return *target;
   }
 
@@ -143,16 +149,10 @@ class Gatherer {
     for (const char* name : kPciAttributes) TakeText(path + "/" + name, path + "/" + name);
     TakeLink(path + "/driver", path + "/driver");
     TakeLink(path + "/physfn", path + "/physfn");
-    const std::string code = tree_.Read(path + "/class").value_or("");
+    const std::string code = FirstLine(tree_.Read(path + "/class").value_or("")).value_or("");
     const bool decides = code.starts_with("0x02") || code.starts_with("0x03") || code.starts_with("0x12");
     const auto group = decides ? TakeLink(path + "/iommu_group", path + "/iommu_group") : std::nullopt;
     if (group) TakeText(*group + "/type", *group + "/type");
-  }
-
-  // Kept even when there is nothing to take in it: having a device is what tells a physical interface.
-  void TakeDevice(const std::string& path) {
-    KeepFolder(path);
-    TakePciFunction(path);
   }
 
   void TakePort(const std::string& path) {
@@ -174,6 +174,7 @@ class Gatherer {
   void TakeHca(const std::string& name) {
     const auto target = TakeLink("sys/class/infiniband/" + name, "sys/class/infiniband/" + name);
     if (!target) return;
+    has_hcas_ = true;
     for (const char* attribute : kHcaAttributes) TakeText(*target + "/" + attribute, *target + "/" + attribute);
     for (const char* attribute : kGuidAttributes) {
       const auto guid = tree_.Read(*target + "/" + attribute);
@@ -181,8 +182,10 @@ class Gatherer {
       if (!scrubbed.empty()) PutLine(*target + "/" + attribute, scrubbed);
     }
     const auto device = TakeLink(*target + "/device", *target + "/device");
-    if (device) TakeDevice(*device);
+    if (device) TakePciFunction(*device);
     for (const auto& port : tree_.List(*target + "/ports").value_or({})) {
+      if (!tree_.List(*target + "/ports/" + port).ok()) continue;
+      KeepFolder(*target + "/ports/" + port);
       TakePort(*target + "/ports/" + port);
       TakeLineWith("Global tclass=", *target + "/tc/" + port + "/traffic_class");
     }
@@ -215,7 +218,7 @@ class Gatherer {
     TakeLineWith("DEVTYPE=", *target + "/uevent");  // the rest repeats the name
     TakeLayers(*target);
     const auto device = TakeLink(*target + "/device", *target + "/device");
-    if (device) TakeDevice(*device);
+    if (device) TakePciFunction(*device);
     TakeLink(*target + "/master", *target + "/master");
     if (device) TakeDcb(name);
   }
@@ -247,8 +250,8 @@ class Gatherer {
     for (const auto& unit : units.value_or({})) Put("sys/class/iommu/" + unit, CaptureFolder{});
     // Behind the bracket stands who built it.
     const std::string driver = tree_.Read("proc/driver/nvidia/version").value_or("");
-    const std::string_view line = std::string_view(driver).substr(0, driver.find_first_of("(\n"));
-    if (!line.empty()) PutLine("proc/driver/nvidia/version", base::Trim(line));
+    const std::string_view line = base::Trim(std::string_view(driver).substr(0, driver.find_first_of("(\n")));
+    if (!line.empty()) PutLine("proc/driver/nvidia/version", line);
     std::string vlans;
     for (const auto& row : ParseVlanConfig(tree_.Read("proc/net/vlan/config").value_or(""))) {
       vlans += scrub_.Name(row.name) + " | " + std::to_string(row.id) + " | " + scrub_.Name(row.parent) + "\n";
@@ -294,7 +297,7 @@ class Gatherer {
   const Tree& tree_;
   const IpFacts& ip_;
   Scrubber scrub_;
-  bool has_hcas_ = false;
+  bool has_hcas_ = false;  // in the capture
   Capture out_;
 };
 

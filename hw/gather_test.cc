@@ -216,6 +216,55 @@ TEST(GatherTest, LinksToEmptyFoldersStayLinks) {
   }
 }
 
+// Nothing is taken for the sake of something that is not in the capture itself.
+TEST(GatherTest, NothingHangsOnWhatStaysBehind) {
+  constexpr std::string_view kPfc =
+      "in sys/class/net/eth0/device\nvendor = 0x15b3\nin dcb/eth0\n"
+      R"(pfc.json = {"pfc_cap":8,"prio_pfc":[false,false,false,true,false,false,false,false]})";
+  const struct {
+    const char* what;
+    std::string lines;
+    const char* word;  // stands in the capture only where it is taken
+    bool taken;
+  } rows[] = {
+      {"verbs device that is a file", "in sys/class/infiniband_verbs\nuverbs0 = 1", "uverbs0", false},
+      {"verbs device that fails", "in sys/class/infiniband_verbs\nuverbs0 ! EIO", "uverbs0", false},
+      {"verbs device that leads to a file", "in sys/class/infiniband_verbs\nuverbs0 -> ../../x\nin sys\nx = 1",
+       "uverbs0", false},
+      {"verbs device that leads nowhere", "in sys/class/infiniband_verbs\nuverbs0 -> ../../x", "uverbs0", false},
+      {"empty verbs device", "in sys/class/infiniband_verbs\nuverbs0 /", "uverbs0 * rw", true},
+      {"empty RDMA device", "in sys/class/infiniband\nmlx5_0 /\n" + std::string(kPfc), "pfc.json", true},
+      {"RDMA device that is a file", "in sys/class/infiniband\nmlx5_0 = 1\n" + std::string(kPfc), "pfc.json", false},
+      {"RDMA device that leads nowhere", "in sys/class/infiniband\nmlx5_0 -> ../../x\n" + std::string(kPfc), "pfc.json",
+       false},
+      {"port that is a file", "in sys/class/infiniband/mlx5_0\nports/1 = 1\ntc/1/traffic_class = Global tclass=106",
+       "tclass", false},
+      {"empty port", "in sys/class/infiniband/mlx5_0\nports/1 /\ntc/1/traffic_class = Global tclass=106", "tclass",
+       true},
+      {"interface that leads to a file", "in sys/class/net\neth1 -> ../../x\nin sys\nx = 1", "eth1", false},
+      {"device that is a file", "in sys/class/net/eth1\ndevice = 1", "device", false},
+      {"driver that leads to a file",
+       "in sys/bus/pci/devices/0000:03:00.0\ndriver -> ../x\nin sys/bus/pci/devices\nx = 1", "driver", false},
+      {"class that cannot be kept", "in sys/bus/pci/devices/0000:03:00.0\nclass = 0x02\u00e9\niommu_group/type = DMA",
+       "DMA", false},
+      {"class behind a blank", "in sys/bus/pci/devices/0000:03:00.0\nclass =  0x02\niommu_group/type = DMA", "DMA",
+       true},
+      {"layer that is a folder", "in sys/class/net/eth1\nlower_enx0c42a1030008 /", "0c42a1", false},
+      {"driver version of a blank", "in proc/driver/nvidia\nversion =  (built by x", "proc/driver", false},
+  };
+  for (const auto& row : rows) {
+    const CaptureTree machine(
+        ParseMachine("nccl-tune-capture 1\nin dev/infiniband\nuverbs0 * rw\nin sys/class/net\n"
+                     "eth0/operstate = up\n" +
+                     row.lines + "\n"));
+    const std::string once = WriteCapture(Take(machine, "10.0.0.1"));
+    const auto capture = ParseCapture(once, "f");
+    ASSERT_TRUE(capture.ok()) << row.what << ": " << capture.error().ToString();
+    EXPECT_EQ(WriteCapture(Take(CaptureTree(*capture), "10.0.0.1")), once) << row.what;
+    EXPECT_EQ(once.find(row.word) != std::string::npos, row.taken) << row.what << "\n" << once;
+  }
+}
+
 TEST(GatherTest, KeepsWhatCannotBeReadAsSuch) {
   const std::string port = "sys/devices/pci0000:00/0000:00:03.0/0000:03:00.1/infiniband/mlx5_2/ports/1/";
   Capture machine = ParseMachine(kMachineText);
