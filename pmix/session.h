@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One process's connection to the PMIx server of its step (what each call does is said in exchange.h). The only place of
-// the project that includes pmix.h.
+// One process's connection to the PMIx server of its step (what each call does is said in exchange.h). The only place
+// of the project that includes pmix.h.
 //
 // Threads: a Session is used by one thread. PMIx itself runs one more thread between Init and Finalize; its callbacks
 // only record a result and wake us.
