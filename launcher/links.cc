@@ -256,8 +256,11 @@ bool Links::TakeHello(Peer* peer, const std::string& line, std::vector<LinkEvent
     peer->node = message->node;
   }
   peer->rank = message->rank;
+  peer->digest = message->digest;
   peer->state = State::kOpen;
   if (peer->incoming) Greet(peer);
+  for (const std::string& waiting : peer->backlog) static_cast<void>(peer->channel.Send(waiting));
+  peer->backlog.clear();
   LinkEvent event = EventOf(*peer, LinkEvent::Kind::kOpen);
   event.message = *message;
   events->push_back(std::move(event));
@@ -270,10 +273,19 @@ bool Links::IsBelow(const Peer& peer) {
 
 bool Links::SendUp(const Message& message) {
   for (const auto& peer : peers_) {
-    if (peer->incoming || peer->role == Role::kRing || peer->state != State::kOpen) continue;
-    return peer->channel.Send(EncodeMessage(message));
+    if (peer->incoming || peer->role == Role::kRing) continue;
+    if (peer->state == State::kOpen) return peer->channel.Send(EncodeMessage(message));
+    if (!peer->failed.empty()) return false;
+    peer->backlog.push_back(EncodeMessage(message));
+    return true;
   }
   return false;
+}
+
+bool Links::AwaitsParent() const {
+  return std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) {
+    return !peer->incoming && peer->role != Role::kRing && peer->state != State::kOpen;
+  });
 }
 
 void Links::SendDown(const Message& message) {
@@ -290,9 +302,14 @@ bool Links::HasParent() const {
   });
 }
 
-std::size_t Links::CountBelow() const {
-  return static_cast<std::size_t>(
-      std::count_if(peers_.begin(), peers_.end(), [](const auto& peer) { return IsBelow(*peer); }));
+std::vector<LinkEvent> Links::OpenBelow() const {
+  std::vector<LinkEvent> out;
+  for (const auto& peer : peers_) {
+    if (!IsBelow(*peer)) continue;
+    out.push_back(EventOf(*peer, LinkEvent::Kind::kOpen));
+    out.back().message.digest = peer->digest;
+  }
+  return out;
 }
 
 void Links::Drain(std::chrono::milliseconds patience) {

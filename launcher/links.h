@@ -57,7 +57,8 @@ class Links {
   std::uint16_t port() const { return port_; }
   const std::string& socket_name() const { return name_; }
 
-  // Who we are; `digest` goes with our own greeting. Those that have connected meanwhile wait in the kernel.
+  // Who we are; `digest` goes with our own greeting: whatever the other side should know about us. Those that have
+  // connected meanwhile wait in the kernel.
   void Introduce(std::uint32_t node, std::uint32_t rank, std::string token, std::string digest = "");
 
   // Asks for a connection; an event tells when it stands or what went wrong, at `deadline` at the latest.
@@ -71,13 +72,16 @@ class Links {
   // When Advance must be called without anything having happened.
   std::optional<Clock::time_point> NextDeadline() const;
 
-  // To the parent; false when there is none (any more).
+  // To the parent, when it has answered where it has not yet; false when there is none (any more).
   bool SendUp(const Message& message);
+  // Asked for, and neither open nor failed yet.
+  bool AwaitsParent() const;
   // To all that have connected to us, but the ring's.
   void SendDown(const Message& message);
   bool HasParent() const;
-  // Those below that are open.
-  std::size_t CountBelow() const;
+  // Those below that are open, as their kOpen events said.
+  std::vector<LinkEvent> OpenBelow() const;
+  std::size_t CountBelow() const { return OpenBelow().size(); }
   // Waits until what was sent is on its way, no longer than `patience`.
   void Drain(std::chrono::milliseconds patience);
 
@@ -94,10 +98,12 @@ class Links {
     std::uint32_t node = 0;  // expected, when we asked for it
     std::uint32_t rank = 0;
     std::string address{};
+    std::string digest{};  // of the other side's greeting
     Clock::time_point deadline{};
     std::size_t poll = 0;
     std::string failed{};    // ConnectTo itself failed; told by the next Advance
     bool dismissed = false;  // closed by us: no event
+    std::vector<std::string> backlog{};  // to be sent when it is open
   };
 
   void Accept(int listener, bool local, Clock::time_point now);

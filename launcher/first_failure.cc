@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/first_failure.h"
+
+#include <algorithm>
+
+namespace nccl_tune::launcher {
+
+int StatusOf(const RankEnd& end) {
+  constexpr int kSignalled = 128;
+  return end.signal ? kSignalled + *end.signal : end.exit_code.value_or(0);
+}
+
+void FirstFailure::Note(Time now) {
+  if (!decided_ && !due_) due_ = now + kSettle;
+}
+
+void FirstFailure::AddEnd(const RankEnd& end, Time now) {
+  if (ends_.size() <= kMostLater) {
+    ends_.push_back(end);
+  } else if (const auto last = std::max_element(ends_.begin(), ends_.end(),
+                                                [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+             end.seconds < last->seconds) {
+    *last = end;
+  }
+  Note(now);
+}
+
+void FirstFailure::AddLost(const std::vector<std::string>& nodes, Time now) {
+  for (const std::string& node : nodes) {
+    if (lost_.size() < kMostLater && std::find(lost_.begin(), lost_.end(), node) == lost_.end()) lost_.push_back(node);
+  }
+  Note(now);
+}
+
+std::optional<Failure> FirstFailure::Decide(Time now) {
+  if (decided_ || !due_ || now < *due_) return std::nullopt;
+  decided_ = true;
+  due_.reset();
+  std::stable_sort(ends_.begin(), ends_.end(), [](const auto& a, const auto& b) {
+    return a.seconds != b.seconds ? a.seconds < b.seconds : a.rank < b.rank;
+  });
+  Failure failure;
+  failure.lost_nodes = lost_;
+  std::sort(failure.lost_nodes.begin(), failure.lost_nodes.end());
+  // The ranks of other nodes fail because one is gone, not the other way round: a loss that is known stands first.
+  failure.kind = lost_.empty() ? FailureKind::kRankEnded : FailureKind::kNodeLost;
+  if (!ends_.empty()) {
+    failure.first = ends_.front();
+    failure.later.assign(ends_.begin() + 1, ends_.end());
+  }
+  return failure;
+}
+
+int FirstFailure::StatusOf(const Failure& failure) {
+  constexpr int kKilled = 137;
+  constexpr int kTimedOut = 124;
+  if (failure.kind == FailureKind::kTimeout || failure.kind == FailureKind::kHang) return kTimedOut;
+  if (failure.kind == FailureKind::kNodeLost || !failure.first) return kKilled;
+  return launcher::StatusOf(*failure.first);
+}
+
+}  // namespace nccl_tune::launcher

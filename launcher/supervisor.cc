@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/supervisor.h"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "launcher/first_failure.h"
+
+namespace nccl_tune::launcher {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kTimedOut = 124;
+constexpr int kKilled = 137;
+// How long a failed rank's supervisor waits for rank 0's word. Longer than FirstFailure::kSettle.
+constexpr milliseconds kAnswerPatience(2000);
+// How long rank 0's supervisor waits for what the ranks are doing.
+constexpr milliseconds kLookPatience(12'000);
+// How long those below may take to connect when nothing waited for them before the start.
+constexpr milliseconds kConnectPatience(15'000);
+// After the loss of the parent: when Slurm ends the step all at once, nobody has to say anything.
+constexpr milliseconds kOrphanPatience(1000);
+
+// Ours, or of no use to a rank.
+bool IsForwarded(int number) {
+  constexpr int kOwn[] = {SIGCHLD, SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE,
+                          SIGILL,  SIGTRAP, SIGPIPE, SIGTTIN, SIGTTOU};
+  // The two below SIGRTMIN belong to the C library.
+  if (number > SIGSYS && number < SIGRTMIN) return false;
+  return std::find(std::begin(kOwn), std::end(kOwn), number) == std::end(kOwn);
+}
+
+bool EndsARun(int number) {
+  return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT || number == SIGABRT;
+}
+
+void Say(const std::string& text) { std::cerr << "nccl-launch: " + text + "\n" << std::flush; }
+
+class Supervisor {
+ public:
+  Supervisor(Supervision supervision, Links links, const SavedSignals& signals, Clock::time_point start)
+      : plan_(std::move(supervision)), links_(std::move(links)), signals_(signals), start_(start) {}
+
+  Outcome Run();
+
+ private:
+  struct Below {
+    std::uint32_t node = 0;
+    Role role = Role::kTree;
+    std::uint32_t rank = 0;
+    std::string name{};  // of its node
+    bool done = false;
+    bool gone = false;
+    bool silent = false;
+  };
+
+  void AddBelow(const LinkEvent& event);
+  void OpenSignals();
+  void StartRanks();
+  void Wait();
+  Clock::time_point NextWake(Clock::time_point now) const;
+  void TakeSignals();
+  void TakeChildren(Clock::time_point now);
+  void TakeEvent(const LinkEvent& event, Clock::time_point now);
+  void TakeMessage(Below* from, const Message& message, Clock::time_point now);
+  void TakeLoss(const LinkEvent& event, Clock::time_point now);
+  Below* FindBelow(const LinkEvent& event);
+  void TellEnd(const RankEnd& end, Clock::time_point now);
+  void TellLost(const std::vector<std::string>& names, Clock::time_point now);
+  void WatchClock(Clock::time_point now);
+  void WatchSilence(Clock::time_point now);
+  void Judge(Clock::time_point now);
+  void Report(Failure failure);
+  void Look();
+  void BeginEnding(int status, Clock::time_point now);
+  bool Finished(Clock::time_point now) const;
+  bool AllRanks(bool (RankProcess::*is)() const) const;
+  Outcome Conclude() const;
+
+  Supervision plan_;
+  Links links_;
+  const SavedSignals& signals_;
+  Clock::time_point start_;
+  int signal_descriptor_ = -1;
+  std::size_t signal_poll_ = 0;
+  std::vector<std::unique_ptr<RankProcess>> ranks_{};
+  std::vector<Below> below_{};
+  FirstFailure judge_{};
+  std::optional<int> ending_{};   // the status that the run ends with
+  std::optional<int> outside_{};  // a signal from outside that ends a run
+  std::optional<Clock::time_point> kill_at_{};
+  std::optional<Clock::time_point> answer_until_{};  // a failed rank's supervisor waits for rank 0's word
+  std::optional<std::size_t> first_end_{};           // of our own ranks: index of the one that failed first
+  std::vector<RankEnd> told_ends_{};  // to the parent
+  bool told_silent_ = false;
+  bool told_done_ = false;
+  std::optional<Clock::time_point> orphan_until_{};
+  bool orphan_speaks_ = false;
+  std::optional<Clock::time_point> look_until_{};
+  std::size_t looked_ = 0;  // tasks that have answered
+  std::vector<RankState> states_{};
+};
+
+void Supervisor::OpenSignals() {
+  sigset_t all;
+  sigfillset(&all);
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&all, number);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  signal_descriptor_ = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void Supervisor::StartRanks() {
+  for (RankPlan& one : plan_.ranks) {
+    ranks_.push_back(std::make_unique<RankProcess>(std::move(one), plan_.node, start_));
+    StartFault fault;
+    if (!ranks_.back()->Start(signals_, &fault)) {
+      if (!first_end_) first_end_ = ranks_.size() - 1;
+      TellEnd(*ranks_.back()->end(), Clock::now());
+    }
+  }
+  plan_.ranks.clear();
+}
+
+Outcome Supervisor::Run() {
+  OpenSignals();
+  for (const LinkEvent& one : links_.OpenBelow()) AddBelow(one);
+  StartRanks();
+  while (!Finished(Clock::now())) Wait();
+  links_.Drain(milliseconds(500));
+  return Conclude();
+}
+
+void Supervisor::Wait() {
+  std::vector<pollfd> polls;
+  signal_poll_ = 0;
+  polls.push_back({.fd = signal_descriptor_, .events = POLLIN, .revents = 0});
+  for (const auto& rank : ranks_) rank->AppendPolls(&polls);
+  links_.AppendPolls(&polls);
+  const auto before = Clock::now();
+  const auto patience = std::chrono::ceil<milliseconds>(NextWake(before) - before);
+  if (poll(polls.data(), polls.size(), static_cast<int>(std::max<std::int64_t>(0, patience.count()))) < 0) {
+    for (pollfd& one : polls) one.revents = 0;
+  }
+  const auto now = Clock::now();
+  for (const auto& rank : ranks_) rank->Advance(polls, now);
+  if (polls[signal_poll_].revents != 0) TakeSignals();
+  TakeChildren(now);
+  for (const LinkEvent& event : links_.Advance(polls, now)) TakeEvent(event, now);
+  WatchClock(now);
+}
+
+Clock::time_point Supervisor::NextWake(Clock::time_point now) const {
+  constexpr std::chrono::seconds kLongest(60);
+  auto next = now + kLongest;
+  const auto sooner = [&next](const std::optional<Clock::time_point>& when) {
+    if (when) next = std::min(next, *when);
+  };
+  for (const auto& rank : ranks_) {
+    sooner(rank->NextDeadline());
+    if (!plan_.options.no_output || !rank->running()) continue;
+    const auto silent_at = rank->last_output() + *plan_.options.no_output;
+    if (silent_at > now) sooner(silent_at);
+  }
+  sooner(links_.NextDeadline());
+  sooner(judge_.due());
+  sooner(kill_at_);
+  sooner(answer_until_);
+  sooner(look_until_);
+  sooner(orphan_until_);
+  if (below_.size() < plan_.children && start_ + kConnectPatience > now) sooner(start_ + kConnectPatience);
+  if (plan_.is_root && plan_.options.timeout && !ending_) sooner(start_ + *plan_.options.timeout);
+  return next;
+}
+
+void Supervisor::TakeSignals() {
+  signalfd_siginfo info{};
+  while (read(signal_descriptor_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    const int number = static_cast<int>(info.ssi_signo);
+    if (!IsForwarded(number)) continue;
+    // Slurm's own signals come from our parent, slurmstepd.
+    const bool has_it = plan_.slurm_signals_all && static_cast<pid_t>(info.ssi_pid) == getppid();
+    for (const auto& rank : ranks_) {
+      if (!has_it) rank->Signal(number);
+    }
+    if (EndsARun(number) && !outside_) {
+      outside_ = number;
+      if (!kill_at_) kill_at_ = Clock::now() + plan_.options.grace;
+    }
+  }
+}
+
+void Supervisor::TakeChildren(Clock::time_point now) {
+  int status = 0;
+  for (pid_t pid = waitpid(-1, &status, WNOHANG); pid > 0; pid = waitpid(-1, &status, WNOHANG)) {
+    for (std::size_t index = 0; index < ranks_.size(); ++index) {
+      if (ranks_[index]->pid() != pid || !ranks_[index]->running()) continue;
+      ranks_[index]->Reap(status, now);
+      if (ending_ || StatusOf(*ranks_[index]->end()) == 0) continue;
+      if (!first_end_) first_end_ = index;
+      TellEnd(*ranks_[index]->end(), now);
+    }
+  }
+}
+
+// Up, or to rank 0's judgement where we are that.
+void Supervisor::TellEnd(const RankEnd& end, Clock::time_point now) {
+  if (plan_.is_root) {
+    judge_.AddEnd(end, now);
+    return;
+  }
+  Message message{.kind = Message::Kind::kFailed};
+  message.end = end;
+  if (links_.SendUp(message)) {
+    told_ends_.push_back(end);
+    if (!answer_until_) answer_until_ = now + kAnswerPatience;
+  } else {
+    judge_.AddEnd(end, now);  // alone: better said by us than by nobody
+  }
+}
+
+void Supervisor::TellLost(const std::vector<std::string>& names, Clock::time_point now) {
+  Message message{.kind = Message::Kind::kLost};
+  message.lost = names;
+  if (plan_.is_root || !links_.SendUp(message)) judge_.AddLost(names, now);
+}
+
+Supervisor::Below* Supervisor::FindBelow(const LinkEvent& event) {
+  for (Below& one : below_) {
+    if (one.node == event.node && one.rank == event.rank && one.role == event.role) return &one;
+  }
+  return nullptr;
+}
+
+void Supervisor::AddBelow(const LinkEvent& event) {
+  if (FindBelow(event) != nullptr) return;
+  below_.push_back({.node = event.node, .role = event.role, .rank = event.rank, .name = event.message.digest});
+}
+
+void Supervisor::TakeEvent(const LinkEvent& event, Clock::time_point now) {
+  if (event.role == Role::kRing) return;
+  if (event.kind == LinkEvent::Kind::kOpen && event.incoming) {
+    AddBelow(event);
+    if (ending_) links_.SendDown({.kind = Message::Kind::kEnd, .status = *ending_});
+  }
+  if (event.kind == LinkEvent::Kind::kGone) TakeLoss(event, now);
+  if (event.kind == LinkEvent::Kind::kFailed) {  // to the parent: what happens here is told here
+    for (const RankEnd& one : told_ends_) judge_.AddEnd(one, now);
+  }
+  if (event.kind == LinkEvent::Kind::kMessage)
+    TakeMessage(event.incoming ? FindBelow(event) : nullptr, event.message, now);
+}
+
+void Supervisor::TakeMessage(Below* from, const Message& message, Clock::time_point now) {
+  if (from == nullptr) {  // from above
+    if (message.kind == Message::Kind::kEnd) BeginEnding(message.status, now);
+    if (message.kind == Message::Kind::kLook) Look();
+    return;
+  }
+  switch (message.kind) {
+    case Message::Kind::kFailed:
+      TellEnd(*message.end, now);
+      break;
+    case Message::Kind::kLost:
+      TellLost(message.lost, now);
+      break;
+    case Message::Kind::kSilent:
+    case Message::Kind::kLoud:
+      from->silent = message.kind == Message::Kind::kSilent;
+      break;
+    case Message::Kind::kDone:
+      from->done = true;
+      break;
+    case Message::Kind::kState:
+      ++looked_;
+      if (!plan_.is_root) {
+        links_.SendUp(message);
+      } else if (states_.size() < kMostStates) {
+        states_.insert(states_.end(), message.states.begin(), message.states.end());
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+void Supervisor::TakeLoss(const LinkEvent& event, Clock::time_point now) {
+  if (!event.incoming) {
+    // Nobody is left to tell what happened, or to be told.
+    if (told_done_ || ending_) return;
+    orphan_until_ = now + kOrphanPatience;
+    orphan_speaks_ = event.node == 0 && (plan_.node_id == 1 || plan_.rank == 1);
+    return;
+  }
+  Below* below = FindBelow(event);
+  if (below == nullptr) return;
+  below->gone = true;
+  if (below->done || ending_) return;
+  const std::string task = "rank " + std::to_string(event.rank);
+  TellLost({event.role == Role::kLocal ? plan_.node + " (" + task + ")" : below->name}, now);
+}
+
+void Supervisor::WatchClock(Clock::time_point now) {
+  WatchSilence(now);
+  Judge(now);
+  if (plan_.is_root && plan_.options.timeout && !ending_ && now >= start_ + *plan_.options.timeout &&
+      !AllRanks(&RankProcess::settled)) {
+    Report({.kind = FailureKind::kTimeout,
+            .limit_seconds = std::chrono::duration<double>(*plan_.options.timeout).count()});
+    BeginEnding(kTimedOut, now);
+  }
+  if (orphan_until_ && now >= *orphan_until_) {
+    orphan_until_.reset();
+    if (orphan_speaks_ && !ending_) Say(plan_.node + ": the launcher of rank 0 has gone away; ending the other ranks");
+    BeginEnding(kKilled, now);
+  }
+  if (look_until_ && plan_.is_root && (now >= *look_until_ || looked_ + 1 >= plan_.tasks)) {
+    look_until_.reset();
+    Failure hang{.kind = FailureKind::kHang,
+                 .limit_seconds = std::chrono::duration<double>(*plan_.options.no_output).count()};
+    std::sort(states_.begin(), states_.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
+    hang.states = std::move(states_);
+    Report(std::move(hang));
+    BeginEnding(kTimedOut, now);
+  }
+  if (kill_at_ && now >= *kill_at_) {
+    for (const auto& rank : ranks_) rank->KillAll();
+    kill_at_ = now + milliseconds(1000);  // one that was being started meanwhile
+  }
+  const bool below_done =
+      std::all_of(below_.begin(), below_.end(), [](const Below& one) { return one.done || one.gone; });
+  const bool all_below = below_.size() >= plan_.children || now >= start_ + kConnectPatience;
+  if (!told_done_ && below_done && all_below && AllRanks(&RankProcess::settled)) {
+    told_done_ = true;
+    links_.SendUp({.kind = Message::Kind::kDone});
+  }
+}
+
+void Supervisor::WatchSilence(Clock::time_point now) {
+  if (!plan_.options.no_output || ending_ || look_until_) return;
+  bool silent = true;
+  bool anyone = false;
+  for (const auto& rank : ranks_) {
+    if (!rank->running()) continue;
+    anyone = true;
+    silent = silent && now - rank->last_output() >= *plan_.options.no_output;
+  }
+  for (const Below& one : below_) {
+    if (one.done || one.gone) continue;
+    anyone = true;
+    silent = silent && one.silent;
+  }
+  if (plan_.is_root) {
+    if (!silent || !anyone || judge_.due()) return;
+    look_until_ = now + kLookPatience;
+    Look();
+    return;
+  }
+  if (silent == told_silent_) return;
+  told_silent_ = silent;
+  links_.SendUp({.kind = silent ? Message::Kind::kSilent : Message::Kind::kLoud});
+}
+
+void Supervisor::Look() {
+  constexpr std::size_t kWithStack = 4;  // of one task: each takes a second or more
+  links_.SendDown({.kind = Message::Kind::kLook});
+  Message message{.kind = Message::Kind::kState};
+  for (const auto& rank : ranks_) {
+    if (rank->running() && message.states.size() < kMostStates) {
+      message.states.push_back(rank->Look(message.states.size() < kWithStack));
+    }
+  }
+  if (plan_.is_root) {
+    states_.insert(states_.end(), message.states.begin(), message.states.end());
+  } else {
+    links_.SendUp(message);
+  }
+}
+
+void Supervisor::Judge(Clock::time_point now) {
+  auto failure = judge_.Decide(now);
+  if (!failure || ending_) return;
+  const int status = FirstFailure::StatusOf(*failure);
+  if (outside_ && failure->kind == FailureKind::kRankEnded) {
+    if (plan_.is_root) {
+      Say("ended from outside by signal " + std::to_string(*outside_) + " (" + sigabbrev_np(*outside_) +
+          "): scancel, a time limit, or srun");
+    }
+  } else {
+    Report(std::move(*failure));
+  }
+  BeginEnding(status, now);
+}
+
+void Supervisor::Report(Failure failure) {
+  if (plan_.report) plan_.report(std::move(failure));
+}
+
+void Supervisor::BeginEnding(int status, Clock::time_point now) {
+  answer_until_.reset();
+  if (ending_) return;
+  ending_ = status;
+  links_.SendDown({.kind = Message::Kind::kEnd, .status = status});
+  for (const auto& rank : ranks_) {
+    rank->Signal(SIGTERM);
+    rank->Signal(SIGCONT);  // one that is stopped would not see it
+  }
+  const auto kill_at = now + plan_.options.grace;
+  kill_at_ = kill_at_ ? std::min(*kill_at_, kill_at) : kill_at;
+}
+
+bool Supervisor::AllRanks(bool (RankProcess::*is)() const) const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [is](const auto& rank) { return (rank.get()->*is)(); });
+}
+
+bool Supervisor::Finished(Clock::time_point now) const {
+  if (!AllRanks(&RankProcess::settled) || judge_.due() || look_until_ || orphan_until_) return false;
+  if (links_.AwaitsParent()) return false;
+  if (answer_until_ && now < *answer_until_) return false;
+  // Those below need us to hear from rank 0, until they have ended; some may not even have connected yet.
+  const auto live =
+      std::count_if(below_.begin(), below_.end(), [](const Below& one) { return !one.done && !one.gone; });
+  if (live > 0) return false;
+  return told_done_ || ending_ || outside_;
+}
+
+Outcome Supervisor::Conclude() const {
+  if (first_end_) {
+    const RankEnd& end = *ranks_[*first_end_]->end();
+    return {.status = StatusOf(end), .signal = end.signal};
+  }
+  if (ending_) return {.status = *ending_};
+  return {};
+}
+
+}  // namespace
+
+Outcome Supervise(Supervision supervision, Links links, const SavedSignals& signals, Clock::time_point start) {
+  return Supervisor(std::move(supervision), std::move(links), signals, start).Run();
+}
+
+void EndAs(const Outcome& outcome) {
+  std::cout.flush();
+  std::cerr.flush();
+  if (outcome.signal) {
+    // One core, the rank's, is enough: neither a file nor, where cores go to a program, that.
+    const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0);
+    signal(*outcome.signal, SIG_DFL);
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, *outcome.signal);
+    raise(*outcome.signal);
+    pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  }
+  _exit(outcome.status);
+}
+
+}  // namespace nccl_tune::launcher
