@@ -35,6 +35,16 @@ struct LaterEnds {
   std::vector<std::uint32_t> ranks{};  // in any order
 };
 
+// What one rank of a run that hangs is doing.
+struct RankState {
+  std::uint32_t rank = 0;
+  std::string node{};
+  std::int64_t pid = 0;
+  std::string state{};  // "S (sleeping), in futex_wait_queue"
+  std::string last_line{};
+  std::vector<std::string> stack{};  // where gdb or py-spy gave one
+};
+
 enum class FailureKind {
   kRankEnded,    // a rank exited with another status than 0 or by a signal
   kNodeLost,     // a node does not answer any more
@@ -51,6 +61,7 @@ struct Failure {
   std::uint32_t ranks = 0;
   std::optional<RankEnd> first{};  // always there for kRankEnded and kCannotStart
   std::vector<LaterEnds> later{};
+  std::vector<RankState> states{};       // of kHang
   std::vector<std::string> unreached{};  // names of nodes
   std::optional<double> limit{};         // seconds, of kTimeout and kHang
   std::int64_t started = 0;              // seconds since 1970

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <csignal>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -162,12 +163,39 @@ std::string RenderRank(const Failure& failure, const RankEnd& end) {
   return hint.empty() ? out : out + "  hint: " + hint + "\n";
 }
 
+// Ranks that do the same stand together: those whose innermost frames, or whose states, are equal.
+std::string RenderStates(const Failure& failure) {
+  constexpr std::size_t kShownFrames = 6;
+  std::map<std::string, std::vector<const RankState*>> groups;
+  for (const RankState& one : failure.states) {
+    std::string key = one.stack.empty() ? one.state.substr(0, one.state.find(" with pid ")) : "";
+    for (std::size_t i = 0; i < std::min(one.stack.size(), kShownFrames); ++i) key += one.stack[i] + "\n";
+    groups[key].push_back(&one);
+  }
+  std::string out;
+  std::size_t shown = 0;
+  for (const auto& [key, members] : groups) {
+    if (shown++ == kShownGroups) {
+      out += "  and " + std::to_string(groups.size() - kShownGroups) + " more groups\n";
+      break;
+    }
+    std::vector<std::uint32_t> ranks;
+    for (const RankState* one : members) ranks.push_back(one->rank);
+    const RankState& first = *members.front();
+    out += "  " + Ranks(ranks) + ": " + Shown(first.state.empty() ? "state not known" : first.state) + " (" +
+           Shown(first.node) + ", pid " + std::to_string(first.pid) + ")\n";
+    if (!first.last_line.empty()) out += "    last line: " + Shown(first.last_line) + "\n";
+    for (std::size_t i = 0; i < std::min(first.stack.size(), kShownFrames); ++i)
+      out += "    " + Shown(first.stack[i]) + "\n";
+  }
+  return out;
+}
+
 std::string RenderOthers(const Failure& failure) {
   std::string out;
   for (std::size_t i = 0; i < std::min(failure.later.size(), kShownGroups); ++i) {
     const auto& group = failure.later[i];
-    out += (i == 0 ? "  afterwards: " : "              ") + Ranks(group.ranks);
-    out += (group.ranks.size() == 1 ? " was " : " were ") + Shown(group.what) + "\n";
+    out += (i == 0 ? "  afterwards: " : "              ") + Ranks(group.ranks) + ": " + Shown(group.what) + "\n";
   }
   if (failure.later.size() > kShownGroups) {
     out += "              and " + std::to_string(failure.later.size() - kShownGroups) + " more groups\n";
@@ -261,6 +289,7 @@ std::string SignalName(int signal) {
 std::string RenderFailure(const Failure& failure) {
   std::string out = "nccl-launch: " + Headline(failure) + "\n";
   if (failure.first) out += RenderRank(failure, *failure.first);
+  out += RenderStates(failure);
   return out + RenderOthers(failure);
 }
 
@@ -281,6 +310,15 @@ std::string FailureJson(const Failure& failure) {
   for (const auto& group : failure.later) {
     const auto ranks = Ascending(group.ranks);
     json["later"].push_back({{"what", group.what}, {"ranks", CompactList(ranks)}, {"count", ranks.size()}});
+  }
+  if (!failure.states.empty()) json["states"] = Json::array();
+  for (const auto& one : failure.states) {
+    json["states"].push_back({{"rank", one.rank},
+                              {"node", one.node},
+                              {"pid", one.pid},
+                              {"state", one.state},
+                              {"last_line", one.last_line},
+                              {"stack", one.stack}});
   }
   json["unreached"] = failure.unreached;
   json["differences"] = failure.differences;

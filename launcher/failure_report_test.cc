@@ -59,7 +59,7 @@ TEST(RenderFailureTest, TheWholeBlock) {
       "    do:    LimitMEMLOCK=infinity for slurmd; `ulimit -l` in the job must say unlimited; in a container also "
       "IPC_LOCK\n"
       "    see    https://github.com/openucx/ucx/issues/8229\n"
-      "  afterwards: ranks 0-2,4-5 were ended (SIGTERM)\n");
+      "  afterwards: ranks 0-2,4-5: ended (SIGTERM)\n");
 }
 
 TEST(RenderFailureTest, HowItEnded) {
@@ -110,7 +110,7 @@ TEST(RenderFailureTest, OtherKinds) {
   failure.later = {{.what = "silent for 612 s", .ranks = {7}}};
   EXPECT_EQ(RenderFailure(failure),
             "nccl-launch: no rank printed anything for --no-output-timeout 600.0 s; all ranks were ended\n"
-            "  afterwards: rank 7 was silent for 612 s\n");
+            "  afterwards: rank 7: silent for 612 s\n");
   failure.later.clear();
   failure.kind = FailureKind::kCannotStart;
   failure.first = RankEnd{.rank = 4, .node = "server2", .exit_code = 127, .program = "./tr\nain"};

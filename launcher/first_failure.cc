@@ -10,6 +10,21 @@ int StatusOf(const RankEnd& end) {
   return end.signal ? kSignalled + *end.signal : end.exit_code.value_or(0);
 }
 
+std::vector<LaterEnds> FirstFailure::GroupLater() const {
+  std::vector<LaterEnds> groups;
+  for (auto end = ends_.begin() + 1; end != ends_.end(); ++end) {
+    const std::string what = end->signal ? "killed by signal " + std::to_string(*end->signal) + " by itself"
+                                         : "exit code " + std::to_string(end->exit_code.value_or(0)) + " by itself";
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.what == what; });
+    if (same == groups.end()) {
+      groups.push_back({.what = what, .ranks = {end->rank}});
+    } else {
+      same->ranks.push_back(end->rank);
+    }
+  }
+  return groups;
+}
+
 void FirstFailure::Note(Time now) {
   if (!decided_ && !due_) due_ = now + kSettle;
 }
@@ -40,13 +55,15 @@ std::optional<Failure> FirstFailure::Decide(Time now) {
     return a.seconds != b.seconds ? a.seconds < b.seconds : a.rank < b.rank;
   });
   Failure failure;
-  failure.lost_nodes = lost_;
-  std::sort(failure.lost_nodes.begin(), failure.lost_nodes.end());
+  failure.unreached = lost_;
+  std::sort(failure.unreached.begin(), failure.unreached.end());
   // The ranks of other nodes fail because one is gone, not the other way round: a loss that is known stands first.
   failure.kind = lost_.empty() ? FailureKind::kRankEnded : FailureKind::kNodeLost;
   if (!ends_.empty()) {
     failure.first = ends_.front();
-    failure.later.assign(ends_.begin() + 1, ends_.end());
+    // One that never became PROGRAM has no process.
+    if (failure.kind == FailureKind::kRankEnded && failure.first->pid == 0) failure.kind = FailureKind::kCannotStart;
+    failure.later = GroupLater();
   }
   return failure;
 }

@@ -35,6 +35,7 @@ class FirstFailure {
 
  private:
   void Note(Time now);
+  std::vector<LaterEnds> GroupLater() const;
 
   std::vector<RankEnd> ends_;
   std::vector<std::string> lost_;

@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 const FirstFailure::Time kStart{};
 
 RankEnd Ended(std::uint32_t rank, double seconds, int code) {
-  return {.rank = rank, .node = "n", .exit_code = code, .seconds = seconds};
+  return {.rank = rank, .node = "n", .pid = 1, .exit_code = code, .seconds = seconds};
 }
 
 TEST(FirstFailure, NothingFailedNothingIsDue) {
@@ -30,8 +30,9 @@ TEST(FirstFailure, EarlierEndThatArrivesLaterIsTheFirst) {
   ASSERT_TRUE(failure.has_value());
   EXPECT_EQ(failure->kind, FailureKind::kRankEnded);
   EXPECT_EQ(failure->first->rank, 3U);
-  ASSERT_EQ(failure->later.size(), 2U);
-  EXPECT_EQ(failure->later[0].rank, 4U);
+  ASSERT_EQ(failure->later.size(), 1U);
+  EXPECT_EQ(failure->later[0].ranks, (std::vector<std::uint32_t>{4, 0}));
+  EXPECT_EQ(failure->later[0].what, "exit code 1 by itself");
   EXPECT_EQ(FirstFailure::StatusOf(*failure), 7);
 }
 
@@ -58,7 +59,7 @@ TEST(FirstFailure, LostNodeStandsBeforeTheRanksThatFailedForIt) {
   judge.AddLost({"server2"}, kStart);
   const auto failure = judge.Decide(kStart + FirstFailure::kSettle);
   EXPECT_EQ(failure->kind, FailureKind::kNodeLost);
-  EXPECT_EQ(failure->lost_nodes, (std::vector<std::string>{"server2", "server3"}));
+  EXPECT_EQ(failure->unreached, (std::vector<std::string>{"server2", "server3"}));
   EXPECT_EQ(FirstFailure::StatusOf(*failure), 137);
 }
 

@@ -101,8 +101,8 @@ class Links {
     std::string digest{};  // of the other side's greeting
     Clock::time_point deadline{};
     std::size_t poll = 0;
-    std::string failed{};    // ConnectTo itself failed; told by the next Advance
-    bool dismissed = false;  // closed by us: no event
+    std::string failed{};                // ConnectTo itself failed; told by the next Advance
+    bool dismissed = false;              // closed by us: no event
     std::vector<std::string> backlog{};  // to be sent when it is open
   };
 

@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <iostream>
 #include <memory>
 #include <utility>
 
+#include "launcher/failure_report.h"
 #include "launcher/first_failure.h"
 
 namespace nccl_tune::launcher {
@@ -103,7 +103,7 @@ class Supervisor {
   std::optional<Clock::time_point> kill_at_{};
   std::optional<Clock::time_point> answer_until_{};  // a failed rank's supervisor waits for rank 0's word
   std::optional<std::size_t> first_end_{};           // of our own ranks: index of the one that failed first
-  std::vector<RankEnd> told_ends_{};  // to the parent
+  std::vector<RankEnd> told_ends_{};                 // to the parent
   bool told_silent_ = false;
   bool told_done_ = false;
   std::optional<Clock::time_point> orphan_until_{};
@@ -317,8 +317,7 @@ void Supervisor::WatchClock(Clock::time_point now) {
   Judge(now);
   if (plan_.is_root && plan_.options.timeout && !ending_ && now >= start_ + *plan_.options.timeout &&
       !AllRanks(&RankProcess::settled)) {
-    Report({.kind = FailureKind::kTimeout,
-            .limit_seconds = std::chrono::duration<double>(*plan_.options.timeout).count()});
+    Report({.kind = FailureKind::kTimeout, .limit = std::chrono::duration<double>(*plan_.options.timeout).count()});
     BeginEnding(kTimedOut, now);
   }
   if (orphan_until_ && now >= *orphan_until_) {
@@ -328,8 +327,7 @@ void Supervisor::WatchClock(Clock::time_point now) {
   }
   if (look_until_ && plan_.is_root && (now >= *look_until_ || looked_ + 1 >= plan_.tasks)) {
     look_until_.reset();
-    Failure hang{.kind = FailureKind::kHang,
-                 .limit_seconds = std::chrono::duration<double>(*plan_.options.no_output).count()};
+    Failure hang{.kind = FailureKind::kHang, .limit = std::chrono::duration<double>(*plan_.options.no_output).count()};
     std::sort(states_.begin(), states_.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
     hang.states = std::move(states_);
     Report(std::move(hang));
@@ -395,7 +393,7 @@ void Supervisor::Judge(Clock::time_point now) {
   const int status = FirstFailure::StatusOf(*failure);
   if (outside_ && failure->kind == FailureKind::kRankEnded) {
     if (plan_.is_root) {
-      Say("ended from outside by signal " + std::to_string(*outside_) + " (" + sigabbrev_np(*outside_) +
+      Say("ended from outside by signal " + std::to_string(*outside_) + " (" + SignalName(*outside_) +
           "): scancel, a time limit, or srun");
     }
   } else {

@@ -111,7 +111,7 @@ class Step {
     plan.report = [](Failure failure) {
       std::string text = "REPORT " + std::to_string(static_cast<int>(failure.kind));
       if (failure.first) text += " first " + std::to_string(failure.first->rank);
-      for (const auto& one : failure.lost_nodes) text += " lost " + one;
+      for (const auto& one : failure.unreached) text += " lost " + one;
       for (const auto& one : failure.states) text += " state " + std::to_string(one.rank) + " " + one.last_line;
       std::cerr << text + "\n" << std::flush;
     };
@@ -196,7 +196,8 @@ TEST(Supervisor, SigtermFromOutsideIsNoFailureOfARank) {
   kill(step.pids[0], SIGTERM);
   const auto ended = step.Wait();
   EXPECT_EQ(ended[0].status, 128 + SIGTERM);
-  EXPECT_EQ(ended[0].errors, "nccl-launch: ended from outside by signal 15 (TERM): scancel, a time limit, or srun\n");
+  EXPECT_EQ(ended[0].errors,
+            "nccl-launch: ended from outside by signal 15 (SIGTERM): scancel, a time limit, or srun\n");
 }
 
 TEST(Supervisor, LauncherThatIsKilledIsALostNodeAndItsRankDiesToo) {
