@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pmix/step.h"
 
+#include <limits>
+
 #include "base/parse_number.h"
 
 namespace nccl_tune::pmix {
@@ -68,6 +70,23 @@ Result<std::uint32_t> TasksOnNode(std::string_view tasks_per_node, std::uint32_t
                .seen = std::string(tasks_per_node)};
 }
 
+Result<std::uint32_t> CountNodes(std::string_view tasks_per_node) {
+  std::string_view rest = tasks_per_node;
+  std::uint64_t count = 0;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    NCCL_TUNE_ASSIGN_OR_RETURN(group, ParseGroup(rest.substr(0, comma), tasks_per_node));
+    count += group.second;
+    if (comma == std::string_view::npos) break;
+    rest = rest.substr(comma + 1);
+  }
+  if (count <= std::numeric_limits<std::uint32_t>::max()) return static_cast<std::uint32_t>(count);
+  return Error{.code = Code::kInvalidInput,
+               .what = "names too many nodes",
+               .where = "SLURM_STEP_TASKS_PER_NODE",
+               .seen = std::string(tasks_per_node)};
+}
+
 Result<std::optional<Step>> ReadStep(const Environment& environment) {
   const auto job = Lookup(environment, "SLURM_JOB_ID");
   const auto step_id = Lookup(environment, "SLURM_STEP_ID");
@@ -77,12 +96,14 @@ Result<std::optional<Step>> ReadStep(const Environment& environment) {
   NCCL_TUNE_ASSIGN_OR_RETURN(size, Number(environment, "SLURM_STEP_NUM_TASKS"));
   NCCL_TUNE_ASSIGN_OR_RETURN(local_rank, Number(environment, "SLURM_LOCALID"));
   NCCL_TUNE_ASSIGN_OR_RETURN(node_id, Number(environment, "SLURM_NODEID"));
-  NCCL_TUNE_ASSIGN_OR_RETURN(local_size,
-                             TasksOnNode(Lookup(environment, "SLURM_STEP_TASKS_PER_NODE").value_or(""), node_id));
+  const std::string tasks_per_node = Lookup(environment, "SLURM_STEP_TASKS_PER_NODE").value_or("");
+  NCCL_TUNE_ASSIGN_OR_RETURN(local_size, TasksOnNode(tasks_per_node, node_id));
+  NCCL_TUNE_ASSIGN_OR_RETURN(node_count, CountNodes(tasks_per_node));
   step.rank = rank;
   step.size = size;
   step.local_rank = local_rank;
   step.node_id = node_id;
+  step.node_count = node_count;
   step.local_size = local_size;
   return std::optional<Step>(std::move(step));
 }

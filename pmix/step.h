@@ -27,6 +27,7 @@ struct Step {
   std::uint32_t local_rank = 0;
   std::uint32_t local_size = 0;
   std::uint32_t node_id = 0;
+  std::uint32_t node_count = 1;
   std::string node{};  // SLURMD_NODENAME
 };
 
@@ -36,6 +37,9 @@ base::Result<std::optional<Step>> ReadStep(const base::Environment& environment)
 
 // How many tasks node `node_id` has, from SLURM_STEP_TASKS_PER_NODE such as "2(x3),1".
 base::Result<std::uint32_t> TasksOnNode(std::string_view tasks_per_node, std::uint32_t node_id);
+
+// How many nodes such a list names.
+base::Result<std::uint32_t> CountNodes(std::string_view tasks_per_node);
 
 enum class PmixState {
   kAbsent,    // no PMIX_NAMESPACE: started without a PMIx server

@@ -63,6 +63,27 @@ TEST(TasksOnNodeTest, RefusesTheRest) {
   }
 }
 
+TEST(CountNodesTest, ReadsLists) {
+  struct Case {
+    const char* text;
+    std::uint32_t nodes;
+  };
+  for (const Case& one : std::vector<Case>{{"4", 1}, {"2(x3)", 3}, {"4,1(x2)", 3}, {"1(x2),3", 3}}) {
+    const auto nodes = CountNodes(one.text);
+    ASSERT_TRUE(nodes.ok()) << one.text;
+    EXPECT_EQ(*nodes, one.nodes) << one.text;
+  }
+}
+
+TEST(CountNodesTest, RefusesTheRest) {
+  for (const char* text : {"", "x", "2(x", "2(x0)", ",2", "2,", "1,x", "4,2(x3"}) {
+    const auto nodes = CountNodes(text);
+    ASSERT_FALSE(nodes.ok()) << text;
+    EXPECT_THAT(nodes.error().ToString(), HasSubstr("SLURM_STEP_TASKS_PER_NODE: malformed")) << text;
+  }
+  EXPECT_THAT(CountNodes("1(x4294967295),1").error().ToString(), HasSubstr("names too many nodes"));
+}
+
 TEST(ReadStepTest, ReadsATask) {
   const auto step = ReadStep(Task());
   ASSERT_TRUE(step.ok() && step->has_value());
@@ -71,6 +92,7 @@ TEST(ReadStepTest, ReadsATask) {
   EXPECT_EQ((*step)->local_rank, 1U);
   EXPECT_EQ((*step)->local_size, 2U);
   EXPECT_EQ((*step)->node_id, 1U);
+  EXPECT_EQ((*step)->node_count, 3U);
   EXPECT_EQ((*step)->node, "server2");
 }
 

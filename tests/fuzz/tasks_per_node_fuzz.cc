@@ -11,8 +11,12 @@ namespace {
 
 void TryOne(ByteReader bytes) {
   const std::uint32_t node = bytes.Word();
-  const auto tasks = pmix::TasksOnNode(bytes.Rest(), node);
+  const auto text = bytes.Rest();
+  const auto tasks = pmix::TasksOnNode(text, node);
   if (!tasks.ok()) RequireReadable(tasks.error());
+  const auto nodes = pmix::CountNodes(text);
+  if (!nodes.ok()) return RequireReadable(nodes.error());
+  Require(tasks.ok() == (node < *nodes), "the nodes of a list are those that it names");
 }
 
 }  // namespace
