@@ -18,8 +18,10 @@
 #include "base/version.h"
 #include "launcher/entry.h"
 #include "launcher/exchange.h"
+#include "launcher/facts_of_step.h"
 #include "launcher/meeting.h"
 #include "launcher/options.h"
+#include "launcher/rank_facts.h"
 #include "launcher/rank_table.h"
 #include "launcher/rank_variables.h"
 #include "pmix/session.h"
@@ -109,13 +111,13 @@ Result<Environment> PrepareRank(pmix::Session& session, const pmix::Step& step, 
     DropPlannedInterface(&environment);
   }
   // Where the nodes do not meet, rank 0's name is what Slurm itself reaches it by.
-  const RankFacts facts{.step = step,
-                        .size = session.size(),
-                        .master_address = disagreement ? entries[0].node : *entries[0].address,
-                        .master_port = *entries[0].port};
+  NCCL_TUNE_ASSIGN_OR_RETURN(facts, FactsOfStep(step, environment));
+  facts.size = session.size();
+  facts.master_address = disagreement ? entries[0].node : *entries[0].address;
+  facts.master_port = *entries[0].port;
   const Additions additions = DecideAdditions(facts, environment);
   if (options.verbose && step.rank == 0) PrintTable(entries, additions);
-  for (const auto& [name, value] : additions.set) environment.insert_or_assign(name, value);
+  Apply(additions, &environment);
   return environment;
 }
 

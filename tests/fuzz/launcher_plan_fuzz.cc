@@ -7,7 +7,9 @@
 
 #include "base/environment.h"
 #include "launcher/entry.h"
+#include "launcher/facts_of_step.h"
 #include "launcher/meeting.h"
+#include "launcher/rank_facts.h"
 #include "launcher/rank_variables.h"
 #include "launcher/rendezvous.h"
 #include "pmix/step.h"
@@ -46,9 +48,20 @@ void TryOne(ByteReader bytes) {
           "a network is this node's");
   const auto entry = launcher::DescribeTask(step, environment);
   Require(entry.digest.size() == 16 && (entry.settings.empty() || step.local_rank == 0), "one task tells the settings");
-  const auto additions = launcher::DecideAdditions(
-      {.step = step, .size = 4, .master_address = address, .master_port = 20000}, environment);
-  for (const auto& [name, value] : additions.set) Require(!name.empty(), "a variable has a name", value);
+  const auto found = launcher::FactsOfStep(step, environment);
+  if (!found.ok()) RequireReadable(found.error());
+  auto facts = found.ok() ? *found : launcher::RankFacts{.job = "1", .step = "0"};
+  facts.master_address = address;
+  facts.master_port = 20000;
+  const auto additions = launcher::DecideAdditions(facts, environment);
+  for (const auto& [name, value] : additions.set) {
+    const bool stays = launcher::StaysTheUsers(facts, environment, name);
+    Require(!name.empty() && !stays, "a variable has a name and is not the user's", value);
+  }
+  base::Environment applied = environment;
+  launcher::Apply(additions, &applied);
+  const auto again = launcher::DecideAdditions(facts, applied);
+  Require(!again.inherited && again.unset.empty(), "what was set is not taken for another launcher's");
   launcher::DropPlannedInterface(&environment);
 }
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/launcher/ranks_page.h"
+
+#include <cstddef>
+#include <string_view>
+
+#include "launcher/rank_catalog.h"
+#include "report/wrap.h"
+
+namespace nccl_tune::launcher {
+namespace {
+
+constexpr std::size_t kColumns = 120;
+constexpr std::size_t kLabel = 14;
+
+constexpr std::string_view kIntroduction =
+    R"(# The variables of a rank
+
+Made from the table in `launcher/rank_catalog.cc` by `bazel run //tests/launcher:update_ranks_page`; a test fails when
+this page is older than the table.
+
+`nccl-launch` sets them for each rank before PROGRAM starts. A variable that the user has set stays, and
+JAX_COORDINATOR_ADDRESS follows a MASTER_ADDR or MASTER_PORT that stays. What an outer launcher left in the environment
+of a nested step is replaced or taken away: all of them under another step's nccl-launch (NCCL_TUNE_LAUNCH holds
+another JOB.STEP), torchrun's where RANK, LOCAL_RANK and WORLD_SIZE are all set and do not fit the task or
+TORCHELASTIC_RUN_ID is beside them, mpirun's where OMPI_COMM_WORLD_RANK, _LOCAL_RANK and _SIZE do not fit. What says
+that it comes from PMIx comes from SLURM_* where a job has no PMIx.
+
+)";
+
+std::string Line(std::string_view label, std::string_view text) {
+  return report::Wrap("    " + std::string(label), kLabel, text, kColumns);
+}
+
+std::string VariableText(const RankVariable& variable) {
+  return std::string(variable.name) + "\n" + Line("meaning", variable.meaning) + Line("value", variable.computed) +
+         Line("read by", variable.read_by) + Line("source", variable.source);
+}
+
+}  // namespace
+
+std::string RanksMarkdown() {
+  std::string out(kIntroduction);
+  out += "## Variables\n\n```\n";
+  bool first = true;
+  for (const auto& variable : RankVariables()) {
+    out += (first ? "" : "\n") + VariableText(variable);
+    first = false;
+  }
+  out += "```\n\n## Who reads what\n\n| program | reads |\n|---|---|\n";
+  for (const auto& reader : RankReaders()) {
+    out += "| " + std::string(reader.program) + " | " + std::string(reader.reads) + " |\n";
+  }
+  out += "\n## Variables that nccl-launch does not set\n\n```\n";
+  first = true;
+  for (const auto& left : RankVariablesLeftAlone()) {
+    out +=
+        (first ? "" : "\n") + std::string(left.variables) + "\n" + Line("why", left.why) + Line("source", left.source);
+    first = false;
+  }
+  return out + "```\n";
+}
+
+}  // namespace nccl_tune::launcher
