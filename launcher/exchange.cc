@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/exchange.h"
 
-#include <unistd.h>
-
 #include <string>
 
 #include "launcher/meeting.h"
@@ -27,7 +25,7 @@ Status CheckSize(const pmix::Session& session, const pmix::Step& step) {
                .hint = "Start all tasks by one srun --mpi=pmix."};
 }
 
-Result<Entry> OwnEntry(const pmix::Step& step, const base::Environment& environment) {
+Entry OwnEntry(const pmix::Step& step, const base::Environment& environment, std::optional<std::uint16_t> port) {
   Entry entry = DescribeTask(step, environment);
   const auto own = ListOwnAddresses();
   if (const auto meeting = PlannedMeeting(environment, own)) {
@@ -36,8 +34,6 @@ Result<Entry> OwnEntry(const pmix::Step& step, const base::Environment& environm
   }
   if (step.rank != 0) return entry;
   entry.address = BootstrapAddress(environment, own, step.node);
-  const PortRange range;
-  NCCL_TUNE_ASSIGN_OR_RETURN(port, FindFreePort(range, StartPort(range, step, getuid())));
   entry.port = port;
   return entry;
 }
@@ -64,10 +60,10 @@ Result<std::vector<Entry>> Collect(pmix::Session& session, std::uint32_t count) 
 }  // namespace
 
 Result<std::vector<Entry>> ExchangeEntries(pmix::Session& session, const pmix::Step& step,
-                                           const base::Environment& environment, std::chrono::milliseconds deadline) {
+                                           const base::Environment& environment, std::optional<std::uint16_t> port,
+                                           std::chrono::milliseconds deadline) {
   NCCL_TUNE_RETURN_IF_ERROR(CheckSize(session, step));
-  NCCL_TUNE_ASSIGN_OR_RETURN(own, OwnEntry(step, environment));
-  NCCL_TUNE_RETURN_IF_ERROR(session.Put(kKey, EncodeEntry(own)));
+  NCCL_TUNE_RETURN_IF_ERROR(session.Put(kKey, EncodeEntry(OwnEntry(step, environment, port))));
   NCCL_TUNE_RETURN_IF_ERROR(session.Fence(deadline, "start nccl-launch"));
   NCCL_TUNE_ASSIGN_OR_RETURN(entries, Collect(session, step.size));
   if (!entries[0].address || !entries[0].port) {

@@ -7,6 +7,8 @@
 #define NCCL_TUNE_LAUNCHER_EXCHANGE_H_
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/environment.h"
@@ -18,10 +20,10 @@
 namespace nccl_tune::launcher {
 
 // The entries of all ranks, indexed by rank, the same for every rank: all conclude the same from them. kTimeout when a
-// rank does not arrive within `deadline`; kNotFound names the ranks that left no entry.
+// rank does not arrive within `deadline`; kNotFound names the ranks that left no entry. `port` is rank 0's to offer.
 base::Result<std::vector<Entry>> ExchangeEntries(pmix::Session& session, const pmix::Step& step,
                                                  const base::Environment& environment,
-                                                 std::chrono::milliseconds deadline);
+                                                 std::optional<std::uint16_t> port, std::chrono::milliseconds deadline);
 
 }  // namespace nccl_tune::launcher
 

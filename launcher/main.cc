@@ -7,20 +7,25 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/environment.h"
 #include "base/result.h"
 #include "base/version.h"
+#include "hw/directory_tree.h"
 #include "launcher/entry.h"
 #include "launcher/exchange.h"
 #include "launcher/facts_of_step.h"
+#include "launcher/master_port.h"
 #include "launcher/meeting.h"
 #include "launcher/options.h"
+#include "launcher/port_claim.h"
 #include "launcher/rank_facts.h"
 #include "launcher/rank_table.h"
 #include "launcher/rank_variables.h"
@@ -101,17 +106,28 @@ void PrintTable(const std::vector<Entry>& entries, const Additions& additions) {
   std::cerr << text << std::flush;
 }
 
+// Rank 0's port; its claim is PROGRAM's, so that it holds until that has ended.
+Result<std::optional<std::uint16_t>> OfferedPort(const RankFacts& facts, const Environment& environment) {
+  if (facts.rank != 0) return std::optional<std::uint16_t>();
+  NCCL_TUNE_ASSIGN_OR_RETURN(root, hw::DirectoryTree::Open("/"));
+  NCCL_TUNE_ASSIGN_OR_RETURN(found, FindMasterPort(facts, environment, *root, getuid(), AtExec::kKept));
+  if (!found.warning.empty()) std::cerr << "nccl-launch: " + found.warning + "\n" << std::flush;
+  found.claim.Release();
+  return std::optional(found.port);
+}
+
 // The environment for PROGRAM. On an Error the session is still open.
 Result<Environment> PrepareRank(pmix::Session& session, const pmix::Step& step, const Options& options,
                                 Environment environment) {
-  NCCL_TUNE_ASSIGN_OR_RETURN(entries, ExchangeEntries(session, step, environment, options.timeout));
+  NCCL_TUNE_ASSIGN_OR_RETURN(facts, FactsOfStep(step, environment));
+  NCCL_TUNE_ASSIGN_OR_RETURN(port, OfferedPort(facts, environment));
+  NCCL_TUNE_ASSIGN_OR_RETURN(entries, ExchangeEntries(session, step, environment, port, options.timeout));
   const auto disagreement = FindDisagreement(entries);
   if (disagreement) {
     if (step.rank == 0) std::cerr << "nccl-launch: " + *disagreement + "\n" << std::flush;
     DropPlannedInterface(&environment);
   }
   // Where the nodes do not meet, rank 0's name is what Slurm itself reaches it by.
-  NCCL_TUNE_ASSIGN_OR_RETURN(facts, FactsOfStep(step, environment));
   facts.size = session.size();
   facts.master_address = disagreement ? entries[0].node : *entries[0].address;
   facts.master_port = *entries[0].port;

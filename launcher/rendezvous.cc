@@ -5,7 +5,6 @@
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <bit>
 #include <cstring>
@@ -13,25 +12,9 @@
 
 #include "core/facts/ip_address.h"
 #include "launcher/entry.h"
-#include "launcher/hash.h"
 
 namespace nccl_tune::launcher {
 namespace {
-
-using base::Code;
-using base::Error;
-
-bool CanBind(std::uint16_t port) {
-  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) return false;
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_ANY);
-  const bool bound = bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  close(descriptor);
-  return bound;
-}
 
 std::string AddressText(int family, const void* address) {
   std::string text(INET6_ADDRSTRLEN, '\0');
@@ -70,24 +53,6 @@ std::string NetworkOf(const std::string& text, const ifaddrs& entry) {
 }
 
 }  // namespace
-
-std::uint16_t StartPort(const PortRange& range, const pmix::Step& step, std::uint32_t user) {
-  const std::uint64_t hash = HashText(step.job + "." + step.step + "." + std::to_string(user));
-  return static_cast<std::uint16_t>(range.first + hash % (range.last - range.first + 1U));
-}
-
-base::Result<std::uint16_t> FindFreePort(const PortRange& range, std::uint16_t start) {
-  const std::uint32_t count = range.last - range.first + 1U;
-  for (std::uint32_t step = 0; step < count; ++step) {
-    const auto port = static_cast<std::uint16_t>(range.first + (start - range.first + step) % count);
-    if (CanBind(port)) return port;
-  }
-  return Error{.code = Code::kNotFound,
-               .what = "no TCP port from " + std::to_string(range.first) + " to " + std::to_string(range.last) +
-                       " can be bound on this node",
-               .where = "MASTER_PORT",
-               .hint = "Set MASTER_PORT yourself."};
-}
 
 std::optional<std::string> ExactInterface(const base::Environment& environment) {
   const std::string value = base::Lookup(environment, "NCCL_SOCKET_IFNAME").value_or("");

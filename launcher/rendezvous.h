@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the other ranks find rank 0: the address of its bootstrap interface and a port that is free there.
+// Where the other ranks find rank 0: the address of its bootstrap interface.
 #ifndef NCCL_TUNE_LAUNCHER_RENDEZVOUS_H_
 #define NCCL_TUNE_LAUNCHER_RENDEZVOUS_H_
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/environment.h"
-#include "base/result.h"
-#include "pmix/step.h"
 
 namespace nccl_tune::launcher {
-
-// Both ends included. The default lies below the ports that Linux hands out by itself (32768 to 60999).
-struct PortRange {
-  std::uint16_t first = 20'000;
-  std::uint16_t last = 28'000;
-};
-
-// Where in the range to start looking: steps that run at the same time on a node start at different ports.
-std::uint16_t StartPort(const PortRange& range, const pmix::Step& step, std::uint32_t user);
-
-// The first port of the range, from `start` on and around, that a TCP socket can be bound to now. It is released again,
-// so another process may take it. kNotFound when none can.
-base::Result<std::uint16_t> FindFreePort(const PortRange& range, std::uint16_t start);
 
 // The interface that NCCL_SOCKET_IFNAME names, when it names one exactly ("=eth0").
 std::optional<std::string> ExactInterface(const base::Environment& environment);

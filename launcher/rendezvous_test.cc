@@ -1,55 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/rendezvous.h"
 
-#include <arpa/inet.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <set>
 
 namespace nccl_tune::launcher {
 namespace {
-
-using ::testing::HasSubstr;
-
-pmix::Step StepOf(const std::string& job, const std::string& step) { return {.job = job, .step = step}; }
-
-TEST(RendezvousTest, StartPortLiesInTheRangeAndSpreads) {
-  const PortRange range{.first = 20'000, .last = 28'000};
-  std::set<std::uint16_t> ports;
-  for (int job = 1; job <= 20; ++job) {
-    for (int step = 0; step < 5; ++step) {
-      const std::uint16_t port = StartPort(range, StepOf(std::to_string(job), std::to_string(step)), 1000);
-      EXPECT_GE(port, range.first);
-      EXPECT_LE(port, range.last);
-      ports.insert(port);
-    }
-  }
-  EXPECT_GT(ports.size(), 95U);
-  EXPECT_NE(StartPort(range, StepOf("1", "0"), 1), StartPort(range, StepOf("1", "0"), 2));
-}
-
-TEST(RendezvousTest, SkipsAPortInUseAndSaysWhenAllAre) {
-  const int held = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  ASSERT_EQ(bind(held, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  socklen_t length = sizeof address;
-  ASSERT_EQ(getsockname(held, reinterpret_cast<sockaddr*>(&address), &length), 0);
-  const std::uint16_t taken = ntohs(address.sin_port);
-  const auto none = FindFreePort({.first = taken, .last = taken}, taken);
-  ASSERT_FALSE(none.ok());
-  EXPECT_THAT(none.error().ToString(), HasSubstr("Set MASTER_PORT yourself"));
-  if (taken < 65'000) {
-    const auto other = FindFreePort({.first = taken, .last = static_cast<std::uint16_t>(taken + 200)}, taken);
-    ASSERT_TRUE(other.ok());
-    EXPECT_NE(*other, taken);
-  }
-  close(held);
-}
 
 TEST(RendezvousTest, OnlyOneExactNameIsAnInterface) {
   EXPECT_EQ(ExactInterface({{"NCCL_SOCKET_IFNAME", "=eth0"}}), "eth0");

@@ -28,6 +28,21 @@ that it comes from PMIx comes from SLURM_* where a job has no PMIx.
 
 )";
 
+constexpr std::string_view kPort =
+    R"(
+## The claim on MASTER_PORT
+
+Rank 0 takes the first port of NCCL_TUNE_PORT_RANGE (`FIRST-LAST`, default 20000-28000; choose one outside
+net.ipv4.ip_local_port_range, or any connection of the node may take the port first) that it can claim and bind. The
+claim is an abstract Unix socket named `nccl-tune-master-port-PORT`, one name for all users of a node; like TCP ports,
+these names belong to a network namespace. Under `--exec` its descriptor stays open in rank 0's PROGRAM, the only one
+that nccl-launch leaves, numbered 100 or more, until the last process that inherited it ends: until then no other
+nccl-launch on the node takes the port, even if PROGRAM has not listened on it yet. A supervisor holds it itself.
+
+Where no port is left, the message counts those that are claimed, by which users, and those in use. With MASTER_PORT
+set by the user nothing is claimed or looked for.
+)";
+
 std::string Line(std::string_view label, std::string_view text) {
   return report::Wrap("    " + std::string(label), kLabel, text, kColumns);
 }
@@ -51,6 +66,7 @@ std::string RanksMarkdown() {
   for (const auto& reader : RankReaders()) {
     out += "| " + std::string(reader.program) + " | " + std::string(reader.reads) + " |\n";
   }
+  out += kPort;
   out += "\n## Variables that nccl-launch does not set\n\n```\n";
   first = true;
   for (const auto& left : RankVariablesLeftAlone()) {
