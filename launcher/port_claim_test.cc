@@ -50,7 +50,6 @@ class Taken {
   std::uint16_t port_ = 0;
 };
 
-// A port that is free, as far as one can know.
 std::uint16_t FreePort() { return Taken().port(); }
 
 TEST(ParsePortRangeTest, ReadsRanges) {

@@ -30,6 +30,29 @@ launch() { on_cluster srun -N3 --ntasks-per-node=2 --mpi=pmix nccl-launch "$@"; 
     "3 6 1 2 1 1" "4 6 0 2 2 2" "5 6 1 2 2 2")" ]
 }
 
+@test "torchrun's, JAX's and Open MPI's variables are there" {
+  # shellcheck disable=SC2016
+  launch -- sh -c 'echo v $RANK $ROLE_RANK $ROLE_WORLD_SIZE $ROLE_NAME $GROUP_WORLD_SIZE $JAX_PROCESS_ID \
+      $JAX_NUM_PROCESSES $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE $OMPI_COMM_WORLD_LOCAL_RANK \
+      $OMPI_COMM_WORLD_NODE_RANK $TORCHELASTIC_USE_AGENT_STORE $TORCHELASTIC_RESTART_COUNT
+    [ "$JAX_COORDINATOR_ADDRESS" = "$MASTER_ADDR:$MASTER_PORT" ] || echo "coordinator $JAX_COORDINATOR_ADDRESS"
+    [ "$TORCHELASTIC_RUN_ID" = "$SLURM_JOB_ID.$SLURM_STEP_ID" ] || echo "run id $TORCHELASTIC_RUN_ID"'
+  [ "$status" -eq 0 ]
+  [ "$(grep '^v ' <<<"$output" | sort)" = "$(for rank in 0 1 2 3 4 5; do
+    echo "v $rank $rank 6 default 3 $rank 6 $rank 6 $((rank % 2)) $((rank % 2)) False 0"; done)" ]
+  [[ $output != *"coordinator "* && $output != *"run id "* ]]
+}
+
+@test "what an outer torchrun has left is replaced, also where its ranks fit by chance" {
+  # shellcheck disable=SC2016
+  on_cluster env RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 MASTER_ADDR=outer MASTER_PORT=29500 TORCHELASTIC_RUN_ID=none \
+    TORCHELASTIC_USE_AGENT_STORE=True TORCHELASTIC_ERROR_FILE=/tmp/outer srun -N1 -n1 --mpi=pmix nccl-launch -- \
+    sh -c 'echo "v $MASTER_ADDR $TORCHELASTIC_USE_AGENT_STORE ${TORCHELASTIC_ERROR_FILE-none}"; echo "p $MASTER_PORT"'
+  [ "$status" -eq 0 ]
+  [[ $output == *"v server1 False none"* ]]
+  [[ $output != *"p 29500"* ]]
+}
+
 @test "all ranks know one address and one port of rank 0" {
   # shellcheck disable=SC2016
   on_cluster env NCCL_SOCKET_IFNAME==ens11f1 srun -N3 --ntasks-per-node=2 --mpi=pmix nccl-launch -- \
