@@ -108,8 +108,10 @@ constexpr std::array kVariables = {
                  "PyTorch (torch.distributed.elastic.multiprocessing.errors.record)",
                  "https://docs.pytorch.org/docs/stable/elastic/errors.html", None},
     RankVariable{"JAX_COORDINATOR_ADDRESS", OtherLauncher::kNone, "where JAX's process 0 listens",
-                 "MASTER_ADDR:MASTER_PORT, also where the user has set these", "JAX (jax.distributed.initialize)",
-                 kJaxInitialize, Coordinator},
+                 "MASTER_ADDR:MASTER_PORT, also where the user has set these. A program that opens PyTorch's store too "
+                 "gives one of "
+                 "the two another port",
+                 "JAX (jax.distributed.initialize)", kJaxInitialize, Coordinator},
     RankVariable{"JAX_NUM_PROCESSES", OtherLauncher::kNone, "number of ranks", kSizeFrom,
                  "JAX programs, not JAX itself: that takes SLURM_NTASKS unless num_processes is passed", kJaxSlurm,
                  Size},
