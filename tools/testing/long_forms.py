@@ -23,7 +23,7 @@ class LongForm:
 LONG_FORMS = (
     LongForm("faults", "the faults of a node, 1,000 steps in a row, 64 at once", 15,
              partial(stages.Bats, ["tests/e2e/faults.bats"], "faults", {"NCCL_TUNE_LONG": "1"}), clusters=True),
-    LongForm("ports", "8 steps at once of two users in 8 ports, 1,000 rounds", 12,
+    LongForm("ports", "8 steps at once of two users in 8 ports, 1,000 rounds", 15,
              partial(stages.Bats, ["tests/e2e/ports.bats"], "ports", {"NCCL_TUNE_ROUNDS": "1000"}), clusters=True),
     LongForm("asan", "the plugin with sanitizers inside slurmd, slurmstepd and Slurm's commands, end to end", 15, sanitized.Sanitized),
     LongForm("gcc-asan", "unit tests with GCC's sanitizers", 10, partial(stages.Bazel, "gcc-asan", "asan", without=stages.SLOW)),
