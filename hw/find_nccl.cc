@@ -159,6 +159,15 @@ std::optional<FoundLibrary> FindPreloaded(const Search& search, const base::Envi
   return std::nullopt;
 }
 
+std::optional<FoundLibrary> FindByName(const Tree& tree, const base::Environment& environment, Search* search) {
+  auto out = FindPreloaded(*search, environment);
+  if (!out) out = search->Find(std::string(kNccl));
+  if (!out) return std::nullopt;
+  out->version = VersionOfName(NameOf(tree.Resolve(BelowRoot(out->path)).value_or("")));
+  out->version_from_name = out->version.has_value();
+  return out;
+}
+
 // NCCL_NET_PLUGIN holds names, first one that loads: as given, and as the middle of a file's name.
 std::vector<std::string> PluginNames(const std::string& asked) {
   if (asked.empty()) return {"libnccl-net.so"};
@@ -189,16 +198,15 @@ facts::NetPlugin FindPlugin(Search* search, const base::Environment& environment
 facts::NcclLibraries FindNccl(const Tree& tree, const base::Environment& environment, Notes* notes) {
   facts::NcclLibraries out;
   Search search(tree, environment, notes);
-  out.nccl = FindPreloaded(search, environment);
-  if (!out.nccl) out.nccl = search.Find(std::string(kNccl));
-  if (out.nccl) {
-    const std::string_view path = BelowRoot(out.nccl->path);
-    out.nccl->version = VersionOfName(NameOf(tree.Resolve(path).value_or("")));
-    out.nccl->version_from_name = out.nccl->version.has_value();
-    if (!out.nccl->version) out.nccl->version = VersionOfBytes(tree, path, notes);
-  }
+  out.nccl = FindByName(tree, environment, &search);
+  if (out.nccl && !out.nccl->version) out.nccl->version = VersionOfBytes(tree, BelowRoot(out.nccl->path), notes);
   out.net_plugin = FindPlugin(&search, environment);
   return out;
+}
+
+std::optional<FoundLibrary> FindNcclByName(const Tree& tree, const base::Environment& environment, Notes* notes) {
+  Search search(tree, environment, notes);
+  return FindByName(tree, environment, &search);
 }
 
 facts::NetPlugin FindNetPlugin(const Tree& tree, const base::Environment& environment, Notes* notes) {

@@ -11,6 +11,7 @@
 #ifndef NCCL_TUNE_HW_FIND_NCCL_H_
 #define NCCL_TUNE_HW_FIND_NCCL_H_
 
+#include <optional>
 #include <vector>
 
 #include "base/environment.h"
@@ -24,6 +25,10 @@ namespace nccl_tune::hw {
 // that of the file's name (libnccl.so.2.28.9) or else of the text "NCCL version 2.28.9" in its first 256 MiB. Never
 // fails; folders that depend on where the task runs are noted and passed over.
 facts::NcclLibraries FindNccl(const Tree& tree, const base::Environment& environment, std::vector<facts::Note>* notes);
+
+// The NCCL library alone, its version by the file's name only, else unknown: also in a job's way.
+std::optional<facts::FoundLibrary> FindNcclByName(const Tree& tree, const base::Environment& environment,
+                                                  std::vector<facts::Note>* notes);
 
 // The network plugin part alone, which reads no library: also in a job's way.
 facts::NetPlugin FindNetPlugin(const Tree& tree, const base::Environment& environment, std::vector<facts::Note>* notes);

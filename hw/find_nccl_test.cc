@@ -194,6 +194,18 @@ TEST(FindNcclTest, OnDiskInPieces) {
   }
 }
 
+TEST(FindNcclByNameTest, WithoutALookIntoTheLibrary) {
+  const CaptureEntry link = CaptureLink{"libnccl.so.2.28.9"};
+  Notes notes;
+  const auto show = [&](const Files& files) { return Show(FindNcclByName(MakeTree(files), {}, &notes)); };
+  EXPECT_EQ(show({{"usr/lib64/libnccl.so.2", link}, {"usr/lib64/libnccl.so.2.28.9", kLibrary}}),
+            "/usr/lib64/libnccl.so.2 by usual 2.28.9 name");
+  EXPECT_EQ(show({{"usr/lib64/libnccl.so.2", kLibrary}}), "/usr/lib64/libnccl.so.2 by usual ?");
+  EXPECT_EQ(show({{"usr/lib64/libnccl.so.2", CaptureFailure{"EIO"}}}), "/usr/lib64/libnccl.so.2 by usual ?");
+  EXPECT_EQ(show({{"usr/lib64/other", kLibrary}}), "none");
+  EXPECT_TRUE(notes.empty());
+}
+
 TEST(FindNetPluginTest, WithoutALookAtTheLibrary) {
   const Files files = {{"usr/lib64/libnccl-net.so", kLibrary}, {"usr/lib64/libnccl.so.2", CaptureFailure{"EIO"}}};
   Notes notes;
