@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The benchmarks of tests/perf still run and still print what tools/perf reads. No time is looked at.
-#   smoke_test.sh READ_NODE_BENCH PAIRED_PROCESS NCCL_TUNE EMPTY_PROGRAM
+#   smoke_test.sh READ_NODE_BENCH PAIRED_PROCESS NCCL_TUNE EMPTY_PROGRAM PREFLIGHT_SCALE_BENCH
 set -euo pipefail
 
-bench=$1 paired=$2 program=$3 empty=$4
+bench=$1 paired=$2 program=$3 empty=$4 preflight=$5
 fail() {
   echo "smoke_test: $1" >&2
   exit 1
@@ -22,6 +22,11 @@ trap 'rm -f "$errors"' EXIT
 text=$("$bench" --benchmark_min_time=0 --benchmark_format=json 2>"$errors") || fail "the benchmark ended: $(cat "$errors") $text"
 expect "$text" 8x16/manual 8x16_full/manual 42x256/manual 42x256_full/manual '"cpu_ms"' '"bare_ms"' '"ratio"' '"files"'
 [[ $text != *error_occurred* ]] || fail "a benchmark failed: $text"
+
+text=$("$preflight" --benchmark_min_time=0 --benchmark_filter='/1024|OwnEntry' --benchmark_format=json 2>"$errors") ||
+  fail "the benchmark of the preflight ended: $(cat "$errors") $text"
+expect "$text" alike/1024 odd_1_percent/1024 all_different/1024 BM_OwnEntry '"bytes_per_node"' '"cpu_ms"'
+[[ $text != *error_occurred* ]] || fail "a benchmark of the preflight failed: $text"
 
 expect "$("$paired" 2 "$program" "$empty")" '"pairs": 2' '"program"' '"empty"' '"difference"' '"floor_mib"'
 
