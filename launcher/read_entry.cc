@@ -7,12 +7,14 @@
 #include "base/version.h"
 #include "core/env/plan.h"
 #include "core/nccl/nccl_version.h"
+#include "core/policy/site_policy.h"
 #include "core/policy/situation.h"
 #include "hw/find_nccl.h"
 #include "hw/read_gpu_driver.h"
 #include "hw/read_node.h"
 #include "launcher/rank_list.h"
 #include "site/read_job.h"
+#include "site/read_policy.h"
 
 namespace nccl_tune::launcher {
 namespace {
@@ -55,6 +57,18 @@ std::optional<std::uint32_t> GpusOf(const facts::Node& node, const Environment& 
   return static_cast<std::uint32_t>(node.gpus.size());
 }
 
+// A site's policy holds for an agreement as for a plan: what it does not let be set stays as it is. A class that it
+// states is its own business.
+void KeepToPolicy(const policy::SitePolicy& site, Changeable* changeable) {
+  const auto may = [&](std::string_view variable) { return policy::MaySet(site, variable); };
+  changeable->gid = changeable->gid && may("NCCL_IB_GID_INDEX") && may("NCCL_IB_ADDR_FAMILY");
+  const bool stated =
+      site.tc || site.fifo_tc || site.set.contains("NCCL_IB_TC") || site.set.contains("NCCL_IB_FIFO_TC");
+  changeable->traffic_class = changeable->traffic_class && !stated && may("NCCL_IB_TC") && may("NCCL_IB_FIFO_TC");
+  changeable->rails = changeable->rails && !site.set.contains("NCCL_IB_HCA");
+  changeable->interface = changeable->interface && !site.bootstrap && !site.set.contains("NCCL_SOCKET_IFNAME");
+}
+
 // Where the plan means to meet the others, when its address is this node's: a plan may be another node's.
 void DescribeMeeting(const facts::Node& node, const env::PlanSummary& plan, NodeEntry* entry) {
   if (!entry->changeable.interface || !plan.address) return;
@@ -83,6 +97,8 @@ OwnNode ReadOwnNode(const hw::Tree& tree, const hw::IpFacts& ip, const pmix::Ste
   const auto plan = ReadPlan(environment);
   const auto settings = site::ReadSettings(tree, environment, nccl::kAssumedVersion, &notes);
   DescribeSettings(settings, plan ? &*plan : nullptr, &entry);
+  const site::Place place{.node = step.node, .partition = site::PartitionOf(environment), .slurm_conf = ""};
+  KeepToPolicy(site::ResolveAt(tree, site::ReadPolicy(tree, &notes), place, &notes), &entry.changeable);
   const auto library = hw::FindNcclByName(tree, environment, &notes);
   if (library) entry.nccl = library->version;
   auto driver = hw::ReadGpuDriver(tree, &notes);

@@ -88,6 +88,29 @@ TEST(ReadEntryTest, AnotherNodesPlanTellsNoMeeting) {
   EXPECT_FALSE(entry.on_rail);
 }
 
+TEST(ReadEntryTest, ThePolicysWordStands) {
+  struct Row {
+    const char* policy;
+    Changeable left;
+  };
+  const std::vector<Row> rows = {
+      {"# nothing\n", {.rails = true, .gid = true, .traffic_class = true, .interface = true}},
+      {"[variables]\ndeny = [\"NCCL_IB_TC\"]\n", {.rails = true, .gid = true, .interface = true}},
+      {"[variables]\ndeny = [\"NCCL_IB_ADDR_*\"]\n", {.rails = true, .traffic_class = true, .interface = true}},
+      {"[traffic_class]\ntc = 106\n", {.rails = true, .gid = true, .interface = true}},
+      {"bootstrap = \"ens5f1\"\n", {.rails = true, .gid = true, .traffic_class = true}},
+  };
+  for (const auto& row : rows) {
+    std::string machine = kMachine;
+    machine += "etc/nccl-tune/nccl-tune.toml <<\n";
+    for (std::string text = row.policy; !text.empty(); text.erase(0, text.find('\n') + 1))
+      machine += "| " + text.substr(0, text.find('\n')) + "\n";
+    const auto entry = Read(
+        {{"NCCL_TUNE_PLAN", kPlan}, {"NCCL_IB_HCA", "=mlx5_2:1"}, {"NCCL_SOCKET_IFNAME", "=ens5f1"}}, machine.c_str());
+    EXPECT_EQ(entry.changeable, row.left) << row.policy;
+  }
+}
+
 TEST(ReadEntryTest, WhatCannotBeReadIsUnknown) {
   const auto entry = Read({{"SLURM_GTIDS", "x"}, {"SLURM_GPUS_ON_NODE", "-1"}}, "nccl-tune-capture 1\nin .\na = 1\n");
   EXPECT_EQ(EncodeEntry(entry), R"({"v":2,"n":"server2","i":1,"r":"4","us":"0.1.0"})");
