@@ -2,38 +2,22 @@
 #include "launcher/rank_table.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/result.h"
+#include "launcher/rails.h"
 
 namespace nccl_tune::launcher {
 namespace {
 
-struct Node {
-  const Entry* first = nullptr;  // its task with local rank 0
-  std::vector<std::uint32_t> ranks;
-  std::vector<std::uint32_t> odd;  // ranks whose digest differs from the first task's
-};
-
-std::map<std::uint32_t, Node> GroupByNode(const std::vector<Entry>& entries) {
-  std::map<std::uint32_t, Node> nodes;
-  for (std::uint32_t rank = 0; rank < entries.size(); ++rank) {
-    Node& node = nodes[entries[rank].node_id];
-    node.ranks.push_back(rank);
-    if (entries[rank].local_rank == 0 || node.first == nullptr) node.first = &entries[rank];
-  }
-  for (auto& [id, node] : nodes) {
-    for (const std::uint32_t rank : node.ranks) {
-      if (entries[rank].digest != node.first->digest) node.odd.push_back(rank);
-    }
-  }
-  return nodes;
-}
-
-std::string Settings(const Entry& entry) {
+std::string Settings(const NodeEntry& entry) {
   std::string text = entry.planned ? "plan:" : "no plan:";
-  if (entry.settings.empty()) return text + " nothing set";
-  for (const auto& [name, value] : entry.settings) text += " " + base::Printable(name) + "=" + base::Printable(value);
+  if (!entry.rails.empty()) text += " rails " + base::Printable(EncodeKinds(entry.rails));
+  if (entry.planned_values.empty() && entry.user_values.empty()) return text + " nothing else set";
+  for (const auto& [name, value] : entry.planned_values)
+    text += " " + base::Printable(name) + "=" + base::Printable(value);
+  if (!entry.user_values.empty()) text += "; user:";
+  for (const auto& [name, value] : entry.user_values)
+    text += " " + base::Printable(name) + "=" + base::Printable(value);
   return text;
 }
 
@@ -56,20 +40,17 @@ std::string CompactList(const std::vector<std::uint32_t>& ascending) {
   return text;
 }
 
-std::string RenderRankTable(const std::vector<Entry>& entries) {
-  const auto nodes = GroupByNode(entries);
+std::string RenderNodeTable(const std::vector<NodeEntry>& entries) {
   std::size_t name_width = 4;
   std::size_t rank_width = 5;
-  for (const auto& [id, node] : nodes) {
-    name_width = std::max(name_width, base::Printable(node.first->node).size());
-    rank_width = std::max(rank_width, CompactList(node.ranks).size());
+  for (const NodeEntry& entry : entries) {
+    name_width = std::max(name_width, base::Printable(entry.node).size());
+    rank_width = std::max(rank_width, base::Printable(entry.ranks).size());
   }
   std::string text = Padded("node", name_width) + "  " + Padded("ranks", rank_width) + "  settings\n";
-  for (const auto& [id, node] : nodes) {
-    text += Padded(base::Printable(node.first->node), name_width) + "  " + Padded(CompactList(node.ranks), rank_width) +
-            "  " + Settings(*node.first) + "\n";
-    if (!node.odd.empty())
-      text += "  ranks " + CompactList(node.odd) + " have other settings than their node's first\n";
+  for (const NodeEntry& entry : entries) {
+    text += Padded(base::Printable(entry.node), name_width) + "  " + Padded(base::Printable(entry.ranks), rank_width) +
+            "  " + Settings(entry) + "\n";
   }
   return text;
 }

@@ -8,16 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "launcher/entry.h"
+#include "launcher/node_entry.h"
 
 namespace nccl_tune::launcher {
 
 // "0-3,6".
 std::string CompactList(const std::vector<std::uint32_t>& ascending);
 
-// One line per node, in the order of the node ids: name, ranks, settings. `entries` is indexed by rank. Tasks of one
-// node that run under other settings than its first are named.
-std::string RenderRankTable(const std::vector<Entry>& entries);
+// One line per node, in the given order: name, ranks, what its plan set and what someone else has set.
+std::string RenderNodeTable(const std::vector<NodeEntry>& entries);
 
 }  // namespace nccl_tune::launcher
 

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <memory>
 
+#include "core/env/plan.h"
 #include "core/facts/ip_address.h"
-#include "launcher/entry.h"
 
 namespace nccl_tune::launcher {
 namespace {
@@ -52,6 +52,14 @@ std::string NetworkOf(const std::string& text, const ifaddrs& entry) {
   return prefix.ok() ? prefix->Network().ToString() : "";
 }
 
+// Of the plan in the environment; nothing without one that can be read.
+std::optional<std::string> PlannedAddress(const base::Environment& environment) {
+  const auto text = base::Lookup(environment, env::kPlanVariable);
+  if (!text) return std::nullopt;
+  const auto plan = env::ParsePlan(*text);
+  return plan.ok() ? plan->address : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> ExactInterface(const base::Environment& environment) {
@@ -80,7 +88,7 @@ std::vector<OwnAddress> ListOwnAddresses() {
 
 std::string BootstrapAddress(const base::Environment& environment, const std::vector<OwnAddress>& own,
                              const std::string& node) {
-  const auto planned = PlanText(environment, "addr");
+  const auto planned = PlannedAddress(environment);
   const auto interface = ExactInterface(environment);
   for (const auto& address : own) {
     if (planned == address.text) return address.text;

@@ -107,11 +107,11 @@ launch() { on_cluster srun -N3 --ntasks-per-node=2 --mpi=pmix nccl-launch "$@"; 
   [[ "$output" == *"nccl-launch: /etc/passwd: cannot be executed"* ]]
 }
 
-@test "wrong use is 2, said once" {
+@test "wrong use is 125, said once" {
   for bad in "--bogus -- true" "true" "--timeout x -- true" "--"; do
     # shellcheck disable=SC2086
     launch $bad
-    [ "$status" -eq 2 ] || { echo "$bad: $status"; false; }
+    [ "$status" -eq 125 ] || { echo "$bad: $status"; false; }
     [ "$(grep -c '^nccl-launch: ' <<<"$output")" -eq 1 ] || { echo "$bad: $output"; false; }
   done
 }
@@ -131,10 +131,10 @@ launch() { on_cluster srun -N3 --ntasks-per-node=2 --mpi=pmix nccl-launch "$@"; 
   [[ "$output" == *"inherited an outer step's: PMIX_NAMESPACE"* ]]
 }
 
-@test "a rank that never comes is waited for no longer than --timeout" {
+@test "a rank that never comes is waited for no longer than --start-timeout" {
   # shellcheck disable=SC2016
   on_cluster srun -N3 --ntasks-per-node=1 --mpi=pmix \
-    sh -c '[ "$SLURM_PROCID" = 1 ] && exit 0; exec nccl-launch --timeout 2 -- true'
+    sh -c '[ "$SLURM_PROCID" = 1 ] && exit 0; exec nccl-launch --start-timeout 2 -- true'
   echo "status $status: $output"  # shown when it fails
   [ "$status" -eq 125 ]
   # Whoever gives up first ends the step for all.
@@ -145,7 +145,7 @@ launch() { on_cluster srun -N3 --ntasks-per-node=2 --mpi=pmix nccl-launch "$@"; 
   local started=$SECONDS
   # shellcheck disable=SC2016
   on_cluster srun -N2 --ntasks-per-node=1 --mpi=pmix \
-    sh -c '[ "$SLURM_PROCID" = 1 ] && kill -9 $$; exec nccl-launch --timeout 1 -- true'
+    sh -c '[ "$SLURM_PROCID" = 1 ] && kill -9 $$; exec nccl-launch --start-timeout 1 -- true'
   # srun ends with the status of the rank that waited, or of the one that was killed.
   [ "$status" -eq 125 ] || [ "$status" -eq 137 ]
   [ $((SECONDS - started)) -lt 20 ]
