@@ -213,12 +213,15 @@ class Assembly {
     for (const Problem& one : found.problems) {
       if (one.kind != Problem::Kind::kProbe) continue;
       if (one.from.empty()) {  // a child whose part of the tree did not tell
-        probes.push_back({.from = NameOf(one.rank), .to = one.to, .address = "", .reason = "did not reach it in time"});
+        const std::string from = NameOf(one.rank);
+        probes.push_back({.from = from, .to = one.to, .address = "", .reason = "not by " + from + " in time"});
         continue;
       }
       const auto to = base::ParseInteger<std::uint32_t>(one.to);
-      probes.push_back(
-          {.from = one.from, .to = to.ok() ? NameOf(*to) : one.to, .address = one.address, .reason = one.reason});
+      probes.push_back({.from = one.from,
+                        .to = to.ok() ? NameOf(*to) : one.to,
+                        .address = one.address,
+                        .reason = one.reason + " (by " + one.from + ")"});
     }
     return probes;
   }

@@ -95,7 +95,7 @@ std::string Headline(const Failure& failure) {
       return first + " failed first: " + (failure.first ? HowItEnded(*failure.first) : "how is not known") + after;
     case FailureKind::kNodeLost:
       return std::to_string(failure.unreached.size()) + " of " + std::to_string(failure.nodes) +
-             (failure.nodes == 1 ? " node does" : " nodes do") + " not answer any more: " + Names(failure.unreached);
+             (failure.nodes == 1 ? " node" : " nodes") + (failure.unreached.size() == 1 ? " does" : " do") + " not answer any more: " + Names(failure.unreached);
     case FailureKind::kTimeout:
       return "not done within --timeout" + limit + "; all ranks were ended";
     case FailureKind::kHang:
@@ -163,13 +163,21 @@ std::string RenderRank(const Failure& failure, const RankEnd& end) {
   return hint.empty() ? out : out + "  hint: " + hint + "\n";
 }
 
+// The function of a frame, without what differs between two processes at the same place: addresses and arguments.
+std::string FunctionOf(const std::string& frame) {
+  if (frame.starts_with("Thread ")) return "";
+  const std::size_t in = frame.find(" in ");
+  const std::string from = frame.starts_with("#") && in != std::string::npos ? frame.substr(in + 4) : frame;
+  return from.substr(0, from.find(" ("));
+}
+
 // Ranks that do the same stand together: those whose innermost frames, or whose states, are equal.
 std::string RenderStates(const Failure& failure) {
   constexpr std::size_t kShownFrames = 6;
   std::map<std::string, std::vector<const RankState*>> groups;
   for (const RankState& one : failure.states) {
     std::string key = one.stack.empty() ? one.state.substr(0, one.state.find(" with pid ")) : "";
-    for (std::size_t i = 0; i < std::min(one.stack.size(), kShownFrames); ++i) key += one.stack[i] + "\n";
+    for (std::size_t i = 0; i < std::min(one.stack.size(), kShownFrames); ++i) key += FunctionOf(one.stack[i]) + "\n";
     groups[key].push_back(&one);
   }
   std::string out;

@@ -274,6 +274,9 @@ int Launch(const Options& options, const Environment& environment) {
   if (!session.ok()) return Fail(kOwnFailure, session.error().ToString());
   auto supervision = Prepare(**session, &run);
   if (!supervision.ok()) {
+    // What is wrong everywhere is said by rank 0, whose abort ends the others meanwhile.
+    constexpr useconds_t kMoment = 300'000;
+    if (run.step.rank != 0) usleep(kMoment);
     const int code = Fail(kOwnFailure, run.step.node + ": " + supervision.error().ToString());
     (*session)->Abort(code);
     return code;
