@@ -25,8 +25,10 @@ SUITES = {"24.11": "trixie", "26.05": "sid"}
 # What the cluster needs (tools/packages.txt has the reasons), and what tests run in it.
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "munge", "iproute2", "procps", "python3",
             "binutils", "strace")
-# MPI is started by --mpi=pmix in our tests, which sid's Slurm has not; nccl-launch is linked with PMIx.
-MORE_PACKAGES = {"24.11": ("openmpi-bin", "ibverbs-providers"), "26.05": ("libpmix2t64",)}
+# MPI is started by --mpi=pmix in our tests, which sid's Slurm has not, and so are the launcher's payloads; nccl-launch is
+# linked with PMIx.
+MORE_PACKAGES = {"24.11": ("openmpi-bin", "ibverbs-providers", "python3-torch", "python3-mpi4py"),
+                 "26.05": ("libpmix2t64",)}
 # All of the work ends with this process, however that ends.
 NAMESPACES = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child",
               "--propagation", "private")
