@@ -43,8 +43,8 @@ FOLDERS = ("base", "bench", "cli", "core", "docs", "envplugin", "hw", "launcher"
            "tests")
 
 
-# The fuzzers meet clang and the sanitizers in their long form.
-SLOW = ("tests/fuzz", "tests/perf")
+# The fuzzers meet clang and the sanitizers in their long form; of a program that dies on purpose they would only report it.
+SLOW = ("tests/fuzz", "tests/payloads", "tests/perf")
 
 
 class Bazel:
