@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The benchmarks of tests/perf still run and still print what tools/perf reads. No time is looked at.
-#   smoke_test.sh READ_NODE_BENCH PAIRED_PROCESS NCCL_TUNE EMPTY_PROGRAM PREFLIGHT_SCALE_BENCH
+#   smoke_test.sh READ_NODE_BENCH PAIRED_PROCESS NCCL_TUNE EMPTY_PROGRAM PREFLIGHT_SCALE_BENCH PMIX_FLOOR
 set -euo pipefail
 
-bench=$1 paired=$2 program=$3 empty=$4 preflight=$5
+bench=$1 paired=$2 program=$3 empty=$4 preflight=$5 floor=$6
 fail() {
   echo "smoke_test: $1" >&2
   exit 1
@@ -39,4 +39,10 @@ message=$("$paired" 1 /nonexistent/program "$empty" 2>&1) && fail "measured a pr
 expect "$message" "/nonexistent/program: cannot be started"
 message=$("$paired" 1 /bin/false "$empty" 2>&1) && fail "measured a program that failed"
 expect "$message" "/bin/false: ended with status"
+
+# The floor starts its program in a step of Slurm only (tests/e2e/payloads.bats).
+status=0
+message=$("$floor" true 2>&1) || status=$?
+[ "$status" = 125 ] || fail "the floor without PMIx ended with $status"
+expect "$message" "pmix_floor: PMIx_Init: "
 echo "smoke_test: passed"
