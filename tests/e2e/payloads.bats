@@ -13,11 +13,11 @@ STEP="srun --mpi=pmix ${LAUNCH[*]}"
 
 setup_file() {
   make_state
-  build //tests/mpi:sum //tests/payloads:dies
+  build //tests/mpi:sum //tests/payloads:dies //tests/perf:pmix_floor
   up payloads
   local bin=$NCCL_TUNE_CLUSTER_DIR/payloads/bin
-  cp -L "$CLONE"/bazel-bin/tests/{mpi/sum,payloads/dies} "$bin"
-  cp "$CLONE/tests/payloads/ddp.py" "$bin"
+  cp -L "$CLONE"/bazel-bin/tests/{mpi/sum,payloads/dies,perf/pmix_floor} "$bin"
+  cp "$CLONE"/{tests/payloads/ddp.py,tools/measuring/launch_inside.py} "$bin"
 }
 
 teardown_file() {
@@ -137,6 +137,16 @@ finish() {
   [[ $output == *"server3: tasks 4-5: Terminated"* ]]
   run_mpi "$CLUSTER" run --name payloads srun -N3 sh -c 'pidof dies || echo none'
   [ "$(grep -cFx none <<<"$output")" = 3 ]
+}
+
+@test "what a start costs can still be measured, and with plain exec nothing of the launcher stays" {
+  in_job $PYTHON /run/cluster/bin/launch_inside.py 1 6
+  [ "$status" -eq 0 ]
+  run $PYTHON -c 'import json, sys
+found = json.loads(sys.argv[1].splitlines()[-1])
+print(*sorted(name for name, row in found["rows"].items() if len(row["wall"]) == 1), found["stays"]["exec"])' "$output"
+  echo "$output"
+  [ "$output" = "default exec floor floor again srun []" ]
 }
 
 @test "children of a rank that ended do not keep the step, when they hold none of its output" {

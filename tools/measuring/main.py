@@ -4,6 +4,8 @@
   tools/perf            about a minute
   tools/perf --quick    a few seconds, for a first look
   tools/perf --steps    what the plugin costs a step of Slurm: 100 rounds on an embedded cluster, about five minutes
+  tools/perf --launch   what nccl-launch costs a start, and what it leaves in memory: likewise
+  tools/perf --torch    time to PyTorch's first collective, by nccl-launch and by torchrun: about five minutes
 
 Ends with 1 when a ratio misses its target. Milliseconds and bytes depend on the machine and are only shown.
 """
@@ -13,10 +15,12 @@ import os
 import subprocess
 import sys
 
-from tools.measuring import figures, steps
+from tools.measuring import figures, launch, steps, torch_start
 from tools.testing import stages
 
 TARGETS = ["//tests/perf:read_node_bench", "//tests/perf:paired_process", "//tests/perf:empty_program", "//cli:nccl-tune"]
+# An option of the command line -> what measures, how many rounds, how many with --quick. Each on an embedded cluster.
+ON_CLUSTERS = {"steps": (steps.measure, 100, 10), "launch": (launch.measure, 100, 10), "torch": (torch_start.measure, 20, 2)}
 BUSY = 0.5  # of the processors, by the load average of the last minute
 
 
@@ -24,7 +28,9 @@ def parse(words):
     """The command line."""
     parser = argparse.ArgumentParser(prog="tools/perf", usage=__doc__, add_help=True, allow_abbrev=False)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--steps", action="store_true")
+    what = parser.add_mutually_exclusive_group()
+    for name in ON_CLUSTERS:
+        what.add_argument(f"--{name}", dest="on_cluster", action="store_const", const=name)
     return parser.parse_args(words)
 
 
@@ -49,15 +55,17 @@ def machine_class():
 
 def build(options):
     """Whether what is measured could be built."""
-    if options.steps:
-        return subprocess.run(["tools/build"], check=False).returncode == 0
-    return stages.bazel(["build", "--show_result=0", "--noshow_progress", "--", *TARGETS]) == 0
+    if options.on_cluster and subprocess.run(["tools/build"], check=False).returncode:
+        return False
+    targets = launch.TARGETS if options.on_cluster else TARGETS
+    return stages.bazel(["build", "--show_result=0", "--noshow_progress", "--", *targets]) == 0
 
 
 def measure_all(options):
     """The figures that are asked for."""
-    if options.steps:
-        return steps.measure(run_json, 10 if options.quick else 100)
+    if options.on_cluster:
+        measure_there, rounds, quick = ON_CLUSTERS[options.on_cluster]
+        return measure_there(run_json, quick if options.quick else rounds)
     return measure(0.2, 20) if options.quick else measure(3, 200)
 
 

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the plugin costs a step of Slurm, on the embedded cluster, in pairs: tools/perf --steps."""
-import os
 import statistics
-import subprocess
-import tempfile
 
+from tools.measuring import on_cluster
 from tools.measuring.figures import Figure
 
 INSIDE = "tools/measuring/steps_inside.py"
-CLUSTER = "steps"
 ON_MS, ON_RATIO, OFF_MS = 15.0, 1.10, 4.0  # of 3 nodes that share these processors
 NODE_MS, SRUN_MS = 6.0, 3.0                # of CPU, on any machine
 
@@ -44,16 +41,4 @@ def from_rows(rows, tasks):
 
 def measure(run_json, pairs, nodes=3, tasks=2):
     """All figures, on a cluster of its own."""
-    with tempfile.TemporaryDirectory(prefix="nccl-tune-perf.") as folder:
-        os.chmod(folder, 0o755)
-        os.environ["NCCL_TUNE_CLUSTER_DIR"] = folder
-        cluster = ["tools/cluster"]
-        subprocess.run([*cluster, "up", "--name", CLUSTER, "--nodes", str(nodes)], check=True, stdout=subprocess.DEVNULL)
-        try:
-            with open(INSIDE, "rb") as file, open(os.path.join(folder, CLUSTER, "bin", "steps_inside.py"), "wb") as copy:
-                copy.write(file.read())
-            rows = run_json([*cluster, "run", "--name", CLUSTER, "/usr/bin/python3", "/run/cluster/bin/steps_inside.py",
-                             str(pairs), str(nodes), str(tasks)])
-        finally:
-            subprocess.run([*cluster, "down", "--name", CLUSTER], check=False, stdout=subprocess.DEVNULL)
-    return from_rows(rows, f"{nodes} nodes x {tasks} tasks")
+    return from_rows(on_cluster.measure(run_json, INSIDE, (pairs, nodes, tasks), nodes), f"{nodes} nodes x {tasks} tasks")
