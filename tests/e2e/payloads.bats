@@ -144,7 +144,8 @@ finish() {
   [ "$status" -eq 0 ]
   run $PYTHON -c 'import json, sys
 found = json.loads(sys.argv[1].splitlines()[-1])
-print(*sorted(name for name, row in found["rows"].items() if len(row["wall"]) == 1), found["stays"]["exec"])' "$output"
+whole = [name for name, row in found["rows"].items() if len(row["begin"]) == len(row["wall"]) == 1]
+print(*sorted(whole), found["stays"]["exec"])' "$output"
   echo "$output"
   [ "$output" = "default exec floor floor again srun []" ]
 }

@@ -4,8 +4,10 @@
 
   launch_inside.py ROUNDS RANKS
 
-Each round starts `true` in every variant, in an order drawn anew; the floor is there twice, which shows what the measuring
-itself makes. Then, what is left of a launcher while its program runs."""
+Each round starts a program in every variant, in an order drawn anew; the floor is there twice, which shows what the
+measuring itself makes. The program prints the time and ends (of one that prints nothing, srun's end was seen in steps of
+50 ms). "begin" is when the last rank's program was there, as all nodes share one clock; "wall" is srun's end. Then, what
+is left of a launcher while its program runs."""
 import json
 import os
 import random
@@ -14,6 +16,7 @@ import sys
 import time
 
 STEP = ("srun", "--mpi=pmix")
+PROGRAM = ("date", "+%s.%N")
 # Words before the program. "exec": nothing compared, no parent. "default": what a user gets without options.
 VARIANTS = {
     "srun": (),
@@ -48,12 +51,16 @@ def wait_until(holds, what):
         time.sleep(0.005)
 
 
-def wall(words):
-    """Seconds of a step of `true`."""
+def one_step(words, ranks):
+    """Seconds to the program of the last rank, and to srun's end."""
     wait_until(lambda: not step_daemons(), "the end of the last step's daemons")
-    started = time.monotonic()
-    subprocess.run([*STEP, *words, "true"], check=True, timeout=PATIENCE)
-    return time.monotonic() - started
+    started = time.time()
+    run = subprocess.run([*STEP, *words, *PROGRAM], check=True, timeout=PATIENCE, stdout=subprocess.PIPE, text=True)
+    ended = time.time()
+    begun = [float(line) for line in run.stdout.split()]
+    if len(begun) != ranks:
+        raise SystemExit(f"launch_inside.py: expected {ranks} times, got {run.stdout}")
+    return {"begin": max(begun) - started, "wall": ended - started}
 
 
 def step_daemons():
@@ -82,14 +89,14 @@ def what_stays(words, ranks):
 
 def main(rounds, ranks):
     """All rounds."""
-    rows = {name: {"wall": []} for name in VARIANTS}
+    rows = {name: {"begin": [], "wall": []} for name in VARIANTS}
     for number in range(rounds + 1):
         order = list(VARIANTS)
         random.shuffle(order)
         for name in order:
-            seconds = wall(VARIANTS[name])
-            if number:  # the first of each reads its files from the disk
-                rows[name]["wall"].append(seconds)
+            for what, seconds in one_step(VARIANTS[name], ranks).items():
+                if number:  # the first of each reads its files from the disk
+                    rows[name][what].append(seconds)
     stays = {name: what_stays(VARIANTS[name], ranks) for name in ("exec", "default")}
     json.dump({"rows": rows, "stays": stays}, sys.stdout)
 

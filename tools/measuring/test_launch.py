@@ -12,7 +12,7 @@ def found(plain, default, stays_exec=0, stays_default=6):
     rows = {"srun": base, "floor": [w + 0.03 for w in base], "floor again": [w + 0.031 for w in base],
             "exec": [w + 0.03 + plain for w in base], "default": [w + 0.03 + default for w in base]}
     one = {"rss_kib": 4096, "pss_kib": 1024}
-    return {"rows": {name: {"wall": walls} for name, walls in rows.items()},
+    return {"rows": {name: {"begin": begins, "wall": [b + 0.1 for b in begins]} for name, begins in rows.items()},
             "stays": {"exec": [one] * stays_exec, "default": [one] * stays_default}}
 
 
@@ -28,8 +28,10 @@ class FromRowsTest(unittest.TestCase):
         got = self.values(0.005, 0.040)
         for name, expected in (("launch: floor more than that", 30.0), ("launch: the floor once more", 1.0),
                                ("launch: plain exec more than the floor", 5.0), ("launch: default more than the floor", 40.0),
-                               ("launch: default more than srun alone", 70.0), ("launch: the largest of them, RSS", 4.0),
-                               ("launch: their mean share, Pss", 1.0), ("launch: processes that stay, default", 6)):
+                               ("launch: default more than srun alone", 70.0),
+                               ("launch, to the end: srun --mpi=pmix alone", 350.0),
+                               ("launch, to the end: default more than the floor", 40.0),
+                               ("launch: the largest of them, RSS", 4.0), ("launch: their mean share, Pss", 1.0), ("launch: processes that stay, default", 6)):
             with self.subTest(name):
                 self.assertAlmostEqual(got[name].value, expected)
         self.assertFalse(any(figure.missed for figure in got.values()))
@@ -50,7 +52,7 @@ class FromRowsTest(unittest.TestCase):
         whole = found(0.005, 0.04)
         for broken in ({}, {"rows": whole["rows"]}, {"stays": whole["stays"]},
                        whole | {"rows": {name: row for name, row in whole["rows"].items() if name != "floor"}},
-                       whole | {"rows": {name: {"wall": []} for name in whole["rows"]}},
+                       whole | {"rows": {name: {"begin": [], "wall": []} for name in whole["rows"]}},
                        whole | {"stays": {"exec": []}}, whole | {"stays": {"exec": [], "default": [{"rss_kib": 1}]}}):
             with self.assertRaisesRegex(ValueError, "launch_inside.py printed no whole table"):
                 launch.from_rows(broken, "")
