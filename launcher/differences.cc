@@ -2,6 +2,7 @@
 #include "launcher/differences.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -100,7 +101,14 @@ std::vector<Row> FixedRows() {
   };
 }
 
-Severity SeverityOf(const std::string& variable) {
+// `users`: someone else than our plans set it, on some node.
+Severity SeverityOf(const std::string& variable, bool users) {
+  // Each rank derives its part of an algorithm, or the transport, from them: ranks that differ wait for each other.
+  constexpr std::array<std::string_view, 11> kAlike = {"NCCL_ALGO",          "NCCL_PROTO",      "NCCL_NET",
+                                                       "NCCL_NET_PLUGIN",    "NCCL_IB_DISABLE", "NCCL_COMM_ID",
+                                                       "NCCL_SOCKET_FAMILY", "NCCL_NTHREADS",   "NCCL_MIN_NCHANNELS",
+                                                       "NCCL_MAX_NCHANNELS", "NCCL_BUFFSIZE"};
+  if (users && std::find(kAlike.begin(), kAlike.end(), variable) != kAlike.end()) return Severity::kFail;
   return IsOfOneNode(variable) || variable.starts_with("NCCL_DEBUG") ? Severity::kNote : Severity::kWarn;
 }
 
@@ -129,7 +137,7 @@ std::vector<Row> VariableRows(const std::vector<const NodeEntry*>& entries) {
   std::vector<Row> out;
   for (const auto& name : planned) {
     const bool theirs = users.contains(name);
-    out.push_back({Item::kOther, SeverityOf(name), name,
+    out.push_back({Item::kOther, SeverityOf(name, theirs), name,
                    theirs ? "It was set by the user, the image or a file of NCCL: set it alike on all nodes."
                           : "The nodes' plans differ in it: see nccl-tune explain on the odd nodes.",
                    [name](const NodeEntry& e) {
@@ -243,12 +251,12 @@ std::vector<Difference> Compare(const std::vector<NodeEntry>& entries) {
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->node_id < b->node_id; });
   std::vector<Row> rows = FixedRows();
   if (auto order = OrderRow(sorted)) rows.push_back(std::move(*order));
-  for (auto& row : VariableRows(sorted)) rows.push_back(std::move(row));
   // Without a plan NCCL takes what it finds, and what the rules would take says less.
   const bool planned = std::all_of(entries.begin(), entries.end(), [](const auto& e) { return e.planned; });
   for (auto& row : rows) {
     if (!planned && row.severity == Severity::kFail) row.severity = Severity::kWarn;
   }
+  for (auto& row : VariableRows(sorted)) rows.push_back(std::move(row));
   if (auto meeting = CompareMeeting(sorted)) out.push_back(std::move(*meeting));
   for (const auto& row : rows) {
     if (auto difference = CompareRow(row, sorted)) out.push_back(std::move(*difference));

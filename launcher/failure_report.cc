@@ -95,7 +95,8 @@ std::string Headline(const Failure& failure) {
       return first + " failed first: " + (failure.first ? HowItEnded(*failure.first) : "how is not known") + after;
     case FailureKind::kNodeLost:
       return std::to_string(failure.unreached.size()) + " of " + std::to_string(failure.nodes) +
-             (failure.nodes == 1 ? " node" : " nodes") + (failure.unreached.size() == 1 ? " does" : " do") + " not answer any more: " + Names(failure.unreached);
+             (failure.nodes == 1 ? " node" : " nodes") + (failure.unreached.size() == 1 ? " does" : " do") +
+             " not answer any more: " + Names(failure.unreached);
     case FailureKind::kTimeout:
       return "not done within --timeout" + limit + "; all ranks were ended";
     case FailureKind::kHang:

@@ -165,6 +165,6 @@ launch() { on_cluster srun -N3 --ntasks-per-node=2 --mpi=pmix nccl-launch "$@"; 
   on_cluster srun -N3 --ntasks-per-node=1 --mpi=pmix --nccl-tune nccl-launch -- nccl-bench all_reduce -b 1K -e 1K
   "$CLUSTER" run --name launch --node server2 ip link set ens11f1 up 3>&-
   [ "$status" -eq 0 ]
-  [[ $output == *"the nodes do not meet on one network: server2 on 10.0.0.0/24, the other 2 on 172.16.0.0/24"* ]]
+  [[ $output == *"the nodes do not meet on one network: server2 has 10.0.0.0/24, the other 2 172.16.0.0/24"* ]]
   [[ $output == *"# Out of bounds values : 0 OK"* ]]
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "launcher/entry.h"
-#include "launcher/meeting.h"
+#include "launcher/leaders.h"
+#include "launcher/line_tracker.h"
+#include "launcher/message.h"
+#include "launcher/node_entry.h"
 #include "launcher/rank_table.h"
 #include "tests/fuzz/byte_reader.h"
 #include "tests/fuzz/require.h"
@@ -17,36 +16,40 @@
 namespace nccl_tune::fuzz {
 namespace {
 
-void RequireSameAfterTravel(const launcher::Entry& entry) {
-  const std::string text = launcher::EncodeEntry(entry);
-  const auto again = launcher::DecodeEntry(text);
-  Require(again.ok() && launcher::EncodeEntry(*again) == text, "an entry is read as it is written", text);
-}
-
-// What the ranks tell each other, a line each.
+// What the tasks of a step tell each other over PMIx and their sockets, a line each.
 void TryOne(ByteReader bytes) {
-  std::vector<launcher::Entry> entries;
-  std::set<std::uint32_t> nodes;
+  std::vector<launcher::NodeEntry> entries;
+  launcher::Message all{.kind = launcher::Message::Kind::kReady};
+  launcher::LineTracker plain;
+  launcher::LineTracker tagged("[rank 1] ");
   while (!bytes.AtEnd()) {
-    auto entry = launcher::DecodeEntry(bytes.Line());
-    if (!entry.ok()) {
-      RequireReadable(entry.error());
-      continue;
+    const std::string line(bytes.Line());
+    Require(plain.Feed(line) == line, "without a tag bytes pass unchanged", line);
+    static_cast<void>(tagged.Feed(line));
+    if (const auto message = launcher::DecodeMessage(line); message.ok()) {
+      const std::string text = launcher::EncodeMessage(*message);
+      const auto again = launcher::DecodeMessage(text);
+      Require(again.ok() && launcher::EncodeMessage(*again) == text, "a message is read as it is written", text);
+      launcher::AddProblems(*message, &all);
+    } else {
+      RequireReadable(message.error());
     }
-    RequireSameAfterTravel(*entry);
-    nodes.insert(entry->node_id);
-    entries.push_back(std::move(entry).value());
+    if (const auto point = launcher::DecodePoint(line + "\n" + line); point.ok()) {
+      const std::string text = launcher::EncodePoint(*point);
+      const auto again = launcher::DecodePoint(text);
+      Require(again.ok() && launcher::EncodePoint(*again) == text, "a point is read as it is written", text);
+    } else {
+      RequireReadable(point.error());
+    }
+    if (auto entry = launcher::DecodeNodeEntry(line); entry.ok()) entries.push_back(std::move(entry).value());
   }
-  if (const auto message = launcher::FindDisagreement(entries)) {
-    Require(IsPrintableLine(*message), "a message is one printable line", *message);
-  }
-  const std::string table = launcher::RenderRankTable(entries);
+  Require(all.problems.size() <= launcher::kMostProblems, "problems are bounded");
+  Require(plain.LastLines().size() <= launcher::LineTracker::kKeptLines, "kept lines are bounded");
+  const std::string table = launcher::RenderNodeTable(entries);
   for (ByteReader lines(reinterpret_cast<const std::uint8_t*>(table.data()), table.size()); !lines.AtEnd();) {
     const std::string_view line = lines.Line();
     Require(IsPrintableLine(line), "a table is printable", line);
   }
-  const auto count = static_cast<std::size_t>(std::count(table.begin(), table.end(), '\n'));
-  Require(count > nodes.size() && count <= 1 + 2 * nodes.size(), "a table has a line or two for each node", table);
 }
 
 }  // namespace

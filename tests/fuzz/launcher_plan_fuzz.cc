@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "base/environment.h"
-#include "launcher/entry.h"
 #include "launcher/facts_of_step.h"
-#include "launcher/meeting.h"
 #include "launcher/rank_facts.h"
 #include "launcher/rank_variables.h"
 #include "launcher/rendezvous.h"
@@ -43,11 +41,6 @@ void TryOne(ByteReader bytes) {
   const std::string address = launcher::BootstrapAddress(environment, own, step.node);
   Require(address == step.node || address == own[0].text || address == own[1].text, "an address is this node's",
           address);
-  const auto meeting = launcher::PlannedMeeting(environment, own);
-  Require(!meeting || meeting->network == own[0].network || meeting->network == own[1].network,
-          "a network is this node's");
-  const auto entry = launcher::DescribeTask(step, environment);
-  Require(entry.digest.size() == 16 && (entry.settings.empty() || step.local_rank == 0), "one task tells the settings");
   const auto found = launcher::FactsOfStep(step, environment);
   if (!found.ok()) RequireReadable(found.error());
   auto facts = found.ok() ? *found : launcher::RankFacts{.job = "1", .step = "0"};
@@ -62,7 +55,6 @@ void TryOne(ByteReader bytes) {
   launcher::Apply(additions, &applied);
   const auto again = launcher::DecideAdditions(facts, applied);
   Require(!again.inherited && again.unset.empty(), "what was set is not taken for another launcher's");
-  launcher::DropPlannedInterface(&environment);
 }
 
 }  // namespace
