@@ -59,11 +59,11 @@ nothing_left() {
 }
 
 @test "a program that is missing on one node is named before anything starts" {
+  needs_pmix
   # shellcheck disable=SC2016
-  on_cluster srun -N3 --ntasks-per-node=1 --mpi=pmix sh -c '
+  run -127 "$CLUSTER" run --name supervise srun -N3 --ntasks-per-node=1 --mpi=pmix sh -c '
     [ $SLURMD_NODENAME = server2 ] || { echo "#!/bin/sh" >/tmp/tool; echo echo ran >>/tmp/tool; chmod +x /tmp/tool; }
-    exec nccl-launch -- /tmp/tool'
-  [ "$status" -eq 127 ]
+    exec nccl-launch -- /tmp/tool' 3>&-
   [[ "$output" == *"nccl-launch: /tmp/tool: not found: No such file or directory on server2"* ]]
   [[ "$output" != *ran* ]]
   [ "$(grep -c '^nccl-launch: ' <<<"$output")" -eq 1 ]
@@ -176,16 +176,18 @@ print(report[\"first\"][\"rank\"], report[\"first\"][\"exit_code\"], report[\"no
   on_cluster bash -c '
     cat >/root/again.sh <<"END"
 #!/bin/bash
-srun -N2 --ntasks-per-node=1 --mpi=pmix nccl-launch --requeue-on exit:75 -- sh -c "
-  [ \$RANK = 1 ] || exec sleep 600
-  [ \${SLURM_RESTART_COUNT:-0} -ge 1 ] && exit 0; exit 75"
+srun -N2 --ntasks-per-node=1 --mpi=pmix nccl-launch --requeue-on exit:75 -- \
+  sh -c "[ \$RANK = 1 ] || exec sleep 600; exit 75"
 END
-    sed -i "s/exec sleep 600/if [ \${SLURM_RESTART_COUNT:-0} -ge 1 ]; then exit 0; fi; exec sleep 600/" /root/again.sh
     job=$(sbatch --parsable --requeue -N2 --open-mode=append -o /root/again.out /root/again.sh)
-    for try in $(seq 1 300); do grep -q "is requeued" /root/again.out 2>/dev/null && break; sleep 0.1; done
-    cat /root/again.out; scontrol show job $job | grep -o "Restarts=[0-9]*\|JobState=[A-Z]*"; scancel $job'
+    for try in $(seq 1 300); do
+      grep -q "is requeued" /root/again.out 2>/dev/null && break
+      sleep 0.1
+    done
+    cat /root/again.out; scontrol show job $job | grep -o "Restarts=[0-9]*"; scancel $job'
   [[ "$output" == *"rank 1 (server2, pid "*") failed first: exited with status 75"* ]]
   [[ "$output" == *" is requeued"* ]]
+  [[ "$output" == *Restarts=1* ]]
 }
 
 @test "one task a node starts the ranks of the node" {
