@@ -22,7 +22,7 @@ VARIANTS = {
     "srun": (),
     "floor": ("pmix_floor",),
     "floor again": ("pmix_floor",),
-    "exec": ("nccl-launch", "--"),
+    "exec": ("nccl-launch", "--exec", "--preflight=off", "--"),
     "default": ("nccl-launch", "--"),
 }
 LAUNCHER = "nccl-launch"
