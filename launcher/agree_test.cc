@@ -49,8 +49,8 @@ TEST(AgreeTest, ADeadRailIsLeftOutOnAll) {
   auto entries = MakeTestEntries(8);
   LoseRail(&entries[6], 3);
   const auto got = Conclude(entries);
-  EXPECT_THAT(got.agreement.drop_networks, ElementsAre("172.16.3.0/24"));
-  EXPECT_THAT(got.lines, ElementsAre("rail 172.16.3.0/24 is missing on server7: left out on all nodes, 7 of 8 rails "
+  EXPECT_THAT(got.agreement.drop_networks, ElementsAre("172.20.3.0/24"));
+  EXPECT_THAT(got.lines, ElementsAre("rail 172.20.3.0/24 is missing on server7: left out on all nodes, 7 of 8 rails "
                                      "are used"));
   EXPECT_THAT(got.left, IsEmpty());
 }
@@ -60,7 +60,7 @@ TEST(AgreeTest, DifferentDeadRailsOnTwoNodes) {
   LoseRail(&entries[0], 3);
   LoseRail(&entries[1], 5);
   const auto got = Conclude(entries);
-  EXPECT_THAT(got.agreement.drop_networks, ElementsAre("172.16.3.0/24", "172.16.5.0/24"));
+  EXPECT_THAT(got.agreement.drop_networks, ElementsAre("172.20.3.0/24", "172.20.5.0/24"));
   EXPECT_EQ(got.lines.size(), 2U);
 }
 
@@ -173,15 +173,15 @@ TEST(AgreeTest, BackToTheAddressInSlurm) {
   const auto got = Conclude(entries);
   EXPECT_TRUE(got.agreement.fall_back);
   EXPECT_THAT(got.lines,
-              ElementsAre("the nodes do not meet on one network: server3 has 10.0.0.0/24, the other 3 172.16.0.0/24",
+              ElementsAre("the nodes do not meet on one network: server3 has 10.0.0.0/24, the other 3 172.20.0.0/24",
                           "NCCL_SOCKET_IFNAME is the interface of the node's address in Slurm on all nodes"));
   EXPECT_THAT(got.left, IsEmpty());
 }
 
 TEST(AgreeTest, FailedProbes) {
-  const std::vector<FailedProbe> failures = {{"server1", "server2", "172.16.0.2", "no answer within 2 s"},
-                                             {"server3", "server2", "172.16.0.2", "no answer within 2 s"},
-                                             {"server3", "server4", "172.16.0.4", "connection refused"}};
+  const std::vector<FailedProbe> failures = {{"server1", "server2", "172.20.0.2", "no answer within 2 s"},
+                                             {"server3", "server2", "172.20.0.2", "no answer within 2 s"},
+                                             {"server3", "server4", "172.20.0.4", "connection refused"}};
   auto entries = MakeTestEntries(4);
   const auto got = Conclude(entries, failures);
   EXPECT_TRUE(got.agreement.fall_back);
@@ -193,7 +193,7 @@ TEST(AgreeTest, FailedProbes) {
   const auto difference = DifferencesOf(failures);
   ASSERT_EQ(difference.size(), 1U);
   EXPECT_EQ(difference[0].odd.size(), 2U);
-  EXPECT_EQ(difference[0].advice, "for one, server1 does not reach server2 at 172.16.0.2: no answer within 2 s");
+  EXPECT_EQ(difference[0].advice, "for one, server1 does not reach server2 at 172.20.0.2: no answer within 2 s");
   EXPECT_TRUE(DifferencesOf({}).empty());
 }
 

@@ -9,7 +9,7 @@ namespace nccl_tune::launcher {
 namespace {
 
 TEST(AgreementTest, ThereAndBack) {
-  const Agreement all{.drop_networks = {"172.16.3.0/24", "fd00::/64"},
+  const Agreement all{.drop_networks = {"172.20.3.0/24", "fd00::/64"},
                       .drop_places = {2, 5},
                       .layout_size = 10,
                       .family = 6,
@@ -17,7 +17,7 @@ TEST(AgreementTest, ThereAndBack) {
                       .fall_back = true,
                       .stop = true};
   EXPECT_EQ(EncodeAgreement(all),
-            R"({"v":1,"nets":["172.16.3.0/24","fd00::/64"],"places":[2,5],"of":10,"family":6,"tc":"106","back":true,)"
+            R"({"v":1,"nets":["172.20.3.0/24","fd00::/64"],"places":[2,5],"of":10,"family":6,"tc":"106","back":true,)"
             R"("stop":true})");
   EXPECT_EQ(EncodeAgreement({}), R"({"v":1})");
   for (const auto& one : {all, Agreement{}, Agreement{.traffic_class = ""}, Agreement{.stop = true}}) {

@@ -34,9 +34,9 @@ facts::Node MakeNode() {
   };
   add_netdev("eno1", {"10.0.0.11/24"});
   for (const std::string i : {"0", "1"}) {
-    add_netdev("rail" + i, {"172.16." + i + ".11/24", "fd00:0:0:" + i + "::11/64"});
+    add_netdev("rail" + i, {"172.20." + i + ".11/24", "fd00:0:0:" + i + "::11/64"});
     facts::Hca hca;
-    hca.name = "mlx5_" + i;
+    hca.name = "hca" + i;
     hca.node_type = facts::NodeType::kChannelAdapter;
     facts::IbPort port;
     port.number = 1;
@@ -44,7 +44,7 @@ facts::Node MakeNode() {
     port.link_layer = facts::LinkLayer::kEthernet;
     port.netdev = "rail" + i;
     int index = 2;
-    for (const auto& text : {"172.16." + i + ".11", "fd00:0:0:" + i + "::11"}) {
+    for (const auto& text : {"172.20." + i + ".11", "fd00:0:0:" + i + "::11"}) {
       port.gids.push_back(
           {.index = index++, .address = Address(text), .version = facts::RoceVersion::kV2, .netdev = "rail" + i});
     }
@@ -56,13 +56,13 @@ facts::Node MakeNode() {
 }
 
 constexpr const char* kPlan =
-    R"({"v":1,"node":"a","set":{"NCCL_IB_HCA":"=mlx5_0:1,mlx5_1:1","NCCL_IB_GID_INDEX":"2","NCCL_IB_TC":"106",)"
+    R"({"v":1,"node":"a","set":{"NCCL_IB_HCA":"=hca0:1,hca1:1","NCCL_IB_GID_INDEX":"2","NCCL_IB_TC":"106",)"
     R"("NCCL_IB_FIFO_TC":"106","NCCL_SOCKET_IFNAME":"=rail0","GLOO_SOCKET_IFNAME":"rail0",)"
-    R"("NVSHMEM_HCA_LIST":"mlx5_0:1,mlx5_1:1","NVSHMEM_IB_GID_INDEX":"2",)"
-    R"("UCX_NET_DEVICES":"mlx5_0:1,mlx5_1:1,rail0"},)"
-    R"("ports":[{"hca":"mlx5_0","port":1,"link":"Ethernet","gbps":400,"netdev":"rail0","gid":2},)"
-    R"({"hca":"mlx5_1","port":1,"link":"Ethernet","gbps":400,"netdev":"rail1","gid":2}],)"
-    R"("if":"rail0","addr":"172.16.0.11","why":{"NCCL_IB_HCA":"x","NCCL_IB_TC":"y"}})";
+    R"("NVSHMEM_HCA_LIST":"hca0:1,hca1:1","NVSHMEM_IB_GID_INDEX":"2",)"
+    R"("UCX_NET_DEVICES":"hca0:1,hca1:1,rail0"},)"
+    R"("ports":[{"hca":"hca0","port":1,"link":"Ethernet","gbps":400,"netdev":"rail0","gid":2},)"
+    R"({"hca":"hca1","port":1,"link":"Ethernet","gbps":400,"netdev":"rail1","gid":2}],)"
+    R"("if":"rail0","addr":"172.20.0.11","why":{"NCCL_IB_HCA":"x","NCCL_IB_TC":"y"}})";
 
 Environment Planned() {
   Environment out = env::ParsePlan(kPlan).value_or({}).set;
@@ -84,16 +84,16 @@ void ExpectTrue(const Environment& environment) {
 
 TEST(ApplyAgreementTest, DropsARail) {
   for (const auto& agreement :
-       {Agreement{.drop_networks = {"172.16.0.0/24"}}, Agreement{.drop_places = {0}, .layout_size = 2}}) {
+       {Agreement{.drop_networks = {"172.20.0.0/24"}}, Agreement{.drop_places = {0}, .layout_size = 2}}) {
     auto environment = Planned();
     EXPECT_THAT(ApplyAgreement(agreement, MakeNode(), &environment),
-                ElementsAre("NCCL_IB_HCA==mlx5_1:1", "NVSHMEM_HCA_LIST=mlx5_1:1", "UCX_NET_DEVICES=mlx5_1:1,rail0"));
-    EXPECT_EQ(environment.at("NCCL_IB_HCA"), "=mlx5_1:1");
+                ElementsAre("NCCL_IB_HCA==hca1:1", "NVSHMEM_HCA_LIST=hca1:1", "UCX_NET_DEVICES=hca1:1,rail0"));
+    EXPECT_EQ(environment.at("NCCL_IB_HCA"), "=hca1:1");
     EXPECT_EQ(environment.at("NCCL_SOCKET_IFNAME"), "=rail0");
     ExpectTrue(environment);
     const auto plan = PlanOf(environment);
     ASSERT_EQ(plan.ports.size(), 1U);
-    EXPECT_EQ(plan.ports[0].hca, "mlx5_1");
+    EXPECT_EQ(plan.ports[0].hca, "hca1");
     EXPECT_EQ(plan.ports[0].gbps, 400);
   }
 }
@@ -130,7 +130,7 @@ TEST(ApplyAgreementTest, GoesBackToTheAddressInSlurm) {
   auto environment = Planned();
   EXPECT_THAT(
       ApplyAgreement({.fall_back = true}, MakeNode(), &environment),
-      ElementsAre("GLOO_SOCKET_IFNAME=eno1", "NCCL_SOCKET_IFNAME==eno1", "UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1,eno1"));
+      ElementsAre("GLOO_SOCKET_IFNAME=eno1", "NCCL_SOCKET_IFNAME==eno1", "UCX_NET_DEVICES=hca0:1,hca1:1,eno1"));
   ExpectTrue(environment);
   EXPECT_EQ(PlanOf(environment).interface, "eno1");
   EXPECT_EQ(PlanOf(environment).address, "10.0.0.11");
@@ -148,12 +148,12 @@ TEST(ApplyAgreementTest, GoesBackToTheAddressInSlurm) {
 
 TEST(ApplyAgreementTest, AllAtOnce) {
   auto environment = Planned();
-  const Agreement all{.drop_networks = {"172.16.1.0/24"}, .family = 6, .traffic_class = "", .fall_back = true};
+  const Agreement all{.drop_networks = {"172.20.1.0/24"}, .family = 6, .traffic_class = "", .fall_back = true};
   ApplyAgreement(all, MakeNode(), &environment);
   ExpectTrue(environment);
-  EXPECT_EQ(environment.at("NCCL_IB_HCA"), "=mlx5_0:1");
+  EXPECT_EQ(environment.at("NCCL_IB_HCA"), "=hca0:1");
   EXPECT_EQ(environment.at("NCCL_IB_GID_INDEX"), "3");
-  EXPECT_EQ(environment.at("UCX_NET_DEVICES"), "mlx5_0:1,eno1");
+  EXPECT_EQ(environment.at("UCX_NET_DEVICES"), "hca0:1,eno1");
   auto again = environment;
   EXPECT_THAT(ApplyAgreement(all, MakeNode(), &again), IsEmpty()) << "done once is done";
   EXPECT_EQ(again, environment);
@@ -168,7 +168,7 @@ TEST(ApplyAgreementTest, LeavesWhatIsNotOurs) {
   };
   const std::string forced = std::string(kPlan).insert(1, R"("forced":["NCCL_IB_HCA","NCCL_SOCKET_IFNAME"],)");
   const std::string kept = std::string(kPlan).insert(1, R"("kept":{"NCCL_IB_TC":"96","NCCL_IB_FIFO_TC":"96"},)");
-  const Agreement rail{.drop_networks = {"172.16.0.0/24"}};
+  const Agreement rail{.drop_networks = {"172.20.0.0/24"}};
   const std::vector<Row> rows = {
       {"the user's list", rail, {{"NCCL_IB_HCA", "mlx5"}}, nullptr},
       {"the user's list, family", {.family = 6}, {{"NCCL_IB_HCA", "mlx5"}}, nullptr},
@@ -177,8 +177,8 @@ TEST(ApplyAgreementTest, LeavesWhatIsNotOurs) {
       {"asked for, interface", {.fall_back = true}, {}, forced.c_str()},
       {"another interface", {.fall_back = true}, {{"NCCL_SOCKET_IFNAME", "eno"}}, nullptr},
       {"the user's class", {.traffic_class = "104"}, {{"NCCL_IB_TC", "96"}, {"NCCL_IB_FIFO_TC", "96"}}, kept.c_str()},
-      {"no such rail", {.drop_networks = {"172.16.9.0/24"}}, {}, nullptr},
-      {"every rail", {.drop_networks = {"172.16.0.0/24", "172.16.1.0/24"}}, {}, nullptr},
+      {"no such rail", {.drop_networks = {"172.20.9.0/24"}}, {}, nullptr},
+      {"every rail", {.drop_networks = {"172.20.0.0/24", "172.20.1.0/24"}}, {}, nullptr},
       {"every place", {.drop_places = {0, 1}, .layout_size = 2}, {}, nullptr},
       {"another layout", {.drop_places = {0}, .layout_size = 3}, {}, nullptr},
       {"the family it has", {.family = 4}, {}, nullptr},
@@ -203,7 +203,7 @@ TEST(ApplyAgreementTest, ANodeWithoutTheFamilyOrWithoutFacts) {
   node.hcas[1].ports[0].gids.pop_back();
   auto environment = Planned();
   EXPECT_THAT(ApplyAgreement({.family = 6}, node, &environment), IsEmpty());
-  const Agreement all{.drop_networks = {"172.16.1.0/24"}, .family = 6};
+  const Agreement all{.drop_networks = {"172.20.1.0/24"}, .family = 6};
   EXPECT_THAT(ApplyAgreement(all, facts::Node{}, &environment), IsEmpty());
   EXPECT_EQ(environment, Planned());
 }

@@ -54,9 +54,9 @@ TEST(CompareTest, NamesTheOddNode) {
       {rails([](Rail* rail) { rail->ethernet = false; }), "link layer: Ethernet x7, InfiniBand on server4",
        Severity::kFail},
       {[](NodeEntry* e) { std::swap(e->rails[0], e->rails[7]); },
-       "order of rails: 172.16.0.0/24 172.16.1.0/24 172.16.2.0/24 172.16.3.0/24 172.16.4.0/24 172.16.5.0/24 "
-       "172.16.6.0/24 172.16.7.0/24 x7, 172.16.7.0/24 172.16.1.0/24 172.16.2.0/24 172.16.3.0/24 172.16.4.0/24 "
-       "172.16.5.0/24 172.16.6.0/24 172.16.0.0/24 on server4",
+       "order of rails: 172.20.0.0/24 172.20.1.0/24 172.20.2.0/24 172.20.3.0/24 172.20.4.0/24 172.20.5.0/24 "
+       "172.20.6.0/24 172.20.7.0/24 x7, 172.20.7.0/24 172.20.1.0/24 172.20.2.0/24 172.20.3.0/24 172.20.4.0/24 "
+       "172.20.5.0/24 172.20.6.0/24 172.20.0.0/24 on server4",
        Severity::kWarn},
       {[](NodeEntry* e) { e->planned_values.clear(); }, "NCCL_IB_TC: 106 x7, unset on server4", Severity::kWarn},
       {[](NodeEntry* e) { e->user_values["NCCL_IB_TC"] = "96"; }, "NCCL_IB_TC: 106 x7, 96 on server4", Severity::kWarn},
@@ -65,7 +65,7 @@ TEST(CompareTest, NamesTheOddNode) {
       {[](NodeEntry* e) { e->user_values.clear(); }, "NCCL_IB_TIMEOUT: 20 x7, unset on server4", Severity::kWarn},
       {[](NodeEntry* e) { e->user_values["NCCL_DEBUG"] = "INFO"; }, "NCCL_DEBUG: unset x7, INFO on server4",
        Severity::kNote},
-      {[](NodeEntry* e) { e->user_values["NCCL_IB_HCA"] = "=mlx5_1"; }, "NCCL_IB_HCA: unset x7, =mlx5_1 on server4",
+      {[](NodeEntry* e) { e->user_values["NCCL_IB_HCA"] = "=mlx5_4"; }, "NCCL_IB_HCA: unset x7, =mlx5_4 on server4",
        Severity::kNote},
       {[](NodeEntry* e) { e->nccl = "2.27.3"; }, "NCCL version: 2.28.9 x7, 2.27.3 on server4", Severity::kWarn},
       {[](NodeEntry* e) { e->driver = "550.1"; }, "GPU driver: 570.86.15 x7, 550.1 on server4", Severity::kWarn},
@@ -76,7 +76,7 @@ TEST(CompareTest, NamesTheOddNode) {
          e->network = "10.0.0.0/24";
          e->on_rail = false;
        },
-       "bootstrap network: 172.16.0.0/24 x7, 10.0.0.0/24 on server4", Severity::kFail},
+       "bootstrap network: 172.20.0.0/24 x7, 10.0.0.0/24 on server4", Severity::kFail},
   };
   for (const auto& row : rows) {
     const auto got = Compare(WithOneOdd(row.change));

@@ -17,7 +17,7 @@ const std::vector<Sample> kSamples = {
     {"ib-no-answer",
      "[2026-06-11 11:44:19] node1:4711:4801 [3] transport/net_ib/p2p.cc:688 NCCL WARN NET/IB: Got completion from "
      "peer 10.0.0.12<36315> with status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_SEND(0) vendor_err=129  localGid "
-     "fe80::1 hca mlx5_1"},
+     "fe80::1 hca mlx5_4"},
     {"ib-retries-exceeded", kWarn + "transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer "
                                     "10.0.0.12<38560> with status=12 opcode=0 len=0 vendor err 0 (Recv)"},
     {"ib-receiver-not-ready", kWarn + "transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer "
@@ -32,7 +32,7 @@ const std::vector<Sample> kSamples = {
     {"ib-connect-timeout",
      kWarn + "misc/ibvwrap.cc:187 NCCL WARN Call to ibv_modify_qp failed with error Connection timed out errno 110"},
     {"ib-connect-timeout", kWarn + "misc/ibvwrap.cc:376 NCCL WARN Call to ibv_modify_qp failed with 110 Connection "
-                                   "timed out, on dev mlx5_1:1, curr state INIT, next state RTR, local GID index 3"},
+                                   "timed out, on dev mlx5_4:1, curr state INIT, next state RTR, local GID index 3"},
     {"ib-network-unreachable",
      kWarn + "misc/ibvwrap.cc:187 NCCL WARN Call to ibv_modify_qp failed with error Network is unreachable"},
     {"ib-no-such-device",
@@ -41,15 +41,15 @@ const std::vector<Sample> kSamples = {
      kWarn + "misc/ibvwrap.cc:187 NCCL WARN Call to ibv_modify_qp failed with error Invalid argument errno 22"},
     {"ib-mixed-links",
      kWarn + "transport/net_ib/connect.cc:400 NCCL WARN NET/IB : Attempted to connect incompatible devices: "
-             "[0]mlx5_0:1/IB and [1]mlx5_1:1/RoCE. Try selecting NICs of only one link type"},
+             "[0]mlx5_0:1/IB and [1]mlx5_4:1/RoCE. Try selecting NICs of only one link type"},
     {"roce-gid-type-unreadable",
      kWarn + "transport/net_ib.cc:260 NCCL WARN NET/IB: read failed in ncclIbRoceGetVersionNum: Invalid argument"},
-    {"ib-port-went-down", kWarn + "transport/net_ib.cc:94 NCCL WARN NET/IB : mlx5_1:1 Got async event : port error"},
+    {"ib-port-went-down", kWarn + "transport/net_ib.cc:94 NCCL WARN NET/IB : mlx5_4:1 Got async event : port error"},
     {"ib-port-went-down",
-     kWarn + "transport/net_ib/init.cc:60 NCCL WARN NET/IB : mlx5_1:1 Got non-fatal async event: port error(10)"},
+     kWarn + "transport/net_ib/init.cc:60 NCCL WARN NET/IB : mlx5_4:1 Got non-fatal async event: port error(10)"},
     {"ib-device-fatal",
-     kWarn + "transport/net_ib/init.cc:45 NCCL WARN NET/IB : mlx5_1:1 async fatal event: local catastrophic error"},
-    {"gid-table-changed", kWarn + "transport/net_ib/init.cc:70 NCCL WARN NET/IB : mlx5_1:1 GID table changed"},
+     kWarn + "transport/net_ib/init.cc:45 NCCL WARN NET/IB : mlx5_4:1 async fatal event: local catastrophic error"},
+    {"gid-table-changed", kWarn + "transport/net_ib/init.cc:70 NCCL WARN NET/IB : mlx5_4:1 GID table changed"},
     {"memlock-cq", kWarn + "misc/ibvwrap.cc:268 NCCL WARN Call to ibv_create_cq failed"},
     {"memlock-cq",
      "[1668693503.473099] [node1:1188443:0]          ib_log.c:246  UCX  ERROR mlx5_0: ibv_create_cq() failed: Cannot "
@@ -266,7 +266,7 @@ const std::vector<std::string> kHarmless = {
     "status=12",
     "vendor err 129",
     "SIGTERM",
-    kInfo + "Bootstrap : Using ens11f1:172.16.0.11<0>",
+    kInfo + "Bootstrap : Using ens5f1:172.20.0.11<0>",
     kInfo + "cudaDriverVersion 12080",
     kInfo + "NCCL version 2.27.7+cuda12.8",
     kInfo + "NET/Plugin: Could not find: libnccl-net.so. Using internal net plugin.",
@@ -275,10 +275,10 @@ const std::vector<std::string> kHarmless = {
         "such file or directory",
     kInfo + "Failed to open libibverbs.so[.1]",
     kInfo + "NET/IB : No device found.",
-    kInfo + "NET/IB : Using [0]mlx5_1:1/RoCE [1]mlx5_2:1/RoCE [RO]; OOB ens11f1:172.16.0.11<0>",
-    kInfo + "NET/Socket : Using [0]ens11f1:172.16.0.11<0>",
+    kInfo + "NET/IB : Using [0]mlx5_4:1/RoCE [1]mlx5_2:1/RoCE [RO]; OOB ens5f1:172.20.0.11<0>",
+    kInfo + "NET/Socket : Using [0]ens5f1:172.20.0.11<0>",
     kInfo + "Using network IB",
-    kInfo + "NCCL_SOCKET_IFNAME set by environment to =ens11f1",
+    kInfo + "NCCL_SOCKET_IFNAME set by environment to =ens5f1",
     kInfo + "NCCL_IB_TIMEOUT set by environment to 22.",
     kInfo + "NCCL_IB_GID_INDEX set by environment to 3.",
     kInfo + "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA",
@@ -295,7 +295,7 @@ const std::vector<std::string> kHarmless = {
         "NCCL_IGNORE_DISABLED_P2P=1.",
     kInfo + "MNNVL busId 0x1b000 fabric UUID 0.0 cliqueId 0x0 state 3 healthMask 0x0",
     kInfo + "DMA-BUF is available on GPU device 0",
-    kInfo + "GPU Direct RDMA Disabled for HCA 0 'mlx5_1'",
+    kInfo + "GPU Direct RDMA Disabled for HCA 0 'mlx5_4'",
     kInfo +
         "socketPollConnect: connect to 10.0.0.11<41033> returned Connection refused, retrying (1/34) after sleep for "
         "100 msec",

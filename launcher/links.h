@@ -40,7 +40,7 @@ struct LinkEvent {
   std::uint32_t node = 0;  // of the other side
   std::uint32_t rank = 0;
   Message message{};      // of kOpen: the other side's greeting
-  std::string address{};  // "172.16.0.12:41234", of kFailed
+  std::string address{};  // "172.20.0.12:41234", of kFailed
   std::string reason{};
 };
 

@@ -15,8 +15,8 @@ namespace {
 TEST(NodeEntryTest, IsSmall) {
   const std::string text = EncodeEntry(MakeTestEntry(16'384));
   EXPECT_EQ(text, R"({"v":2,"n":"server16384","i":16383,"r":"131064-131071","a":"10.0.64.0","p":20000,)"
-                  R"("net":"172.16.0.0/24","rail":true,"plan":true,"own":"hgti","k":"8xE400m9000g46r2",)"
-                  R"("w":"172.16.0.0/24+1x8","l":"8u2o","set":{"IB_TC":"106"},"user":{"IB_TIMEOUT":"20"},)"
+                  R"("net":"172.20.0.0/24","rail":true,"plan":true,"own":"hgti","k":"8xE400m9000g46r2",)"
+                  R"("w":"172.20.0.0/24+1x8","l":"8u2o","set":{"IB_TC":"106"},"user":{"IB_TIMEOUT":"20"},)"
                   R"("nccl":"2.28.9","drv":"570.86.15","gpus":8,"gpu":"NVIDIA H200","us":"0.1.0"})");
   EXPECT_LT(text.size(), 360U);
 }
@@ -64,7 +64,7 @@ TEST(NodeEntryTest, SaysWhichMemberIsWrong) {
       {Spoilt(R"("a":"10.0.0.1")", R"("a":1)"), "a"},
       {Spoilt(R"("p":20000)", R"("p":70000)"), "p"},
       {Spoilt(R"("p":20000)", R"("p":"20000")"), "p"},
-      {Spoilt(R"("net":"172.16.0.0/24")", R"("net":"172.16")"), "net"},
+      {Spoilt(R"("net":"172.20.0.0/24")", R"("net":"172.20")"), "net"},
       {Spoilt(R"("rail":true)", R"("rail":1)"), "rail"},
       {Spoilt(R"("plan":true)", R"("plan":"yes")"), "plan"},
       {Spoilt(R"("own":"hgti")", R"("own":"x")"), "own"},

@@ -117,7 +117,7 @@ TEST(PlacementTest, GoesRoundTheGpusAndSaysSo) {
   const NodeView view = Machine(2, 4, 2, false);
   EXPECT_EQ(Show(PlaceRanks(view, kGpu, {.count = 4})), "0-1@0 | 4-5@1 | 2-3@0 | 6-7@1");
   EXPECT_EQ(Reason(view, kGpu, {.count = 4}, 3),
-            "GPU 1 at 0000:11:00.0 and mlx5_1 are on NUMA node 1: CPUs 6-7; the GPU is also that of local rank 1");
+            "GPU 1 at 0000:11:00.0 and mlx5_4 are on NUMA node 1: CPUs 6-7; the GPU is also that of local rank 1");
   EXPECT_THAT(Reason(view, kGpu, {.count = 6}, 0), HasSubstr("; the GPU is also that of local ranks 2,4"));
 }
 

@@ -68,7 +68,7 @@ TEST(PreflightTest, WhatIsSettledOrSlightDoesNotEndIt) {
 
 TEST(PreflightTest, UnreachableNodesEndItUnlessThereIsAWayBack) {
   auto entries = MakeTestEntries(3);
-  const std::vector<FailedProbe> failures = {{"server1", "server2", "172.16.0.2", "no answer within 2 s"}};
+  const std::vector<FailedProbe> failures = {{"server1", "server2", "172.20.0.2", "no answer within 2 s"}};
   const auto back = Judge(entries, failures, Preflight::kFail);
   EXPECT_TRUE(back.agreement.fall_back);
   EXPECT_FALSE(back.agreement.stop);

@@ -45,7 +45,7 @@ std::optional<std::size_t> FindPlace(const facts::Node& node, const env::PlanPor
 // The right GID of the port in one family, 4 or 6; null: there is none. Points into `port`.
 const facts::Gid* FindGid(const facts::Node& node, const facts::IbPort& port, int family);
 
-// "8xE400m9000g46r2" and "172.16.0.0/24+1x8"; without rails "".
+// "8xE400m9000g46r2" and "172.20.0.0/24+1x8"; without rails "".
 std::string EncodeKinds(const std::vector<Rail>& rails);
 std::string EncodeNetworks(const std::vector<Rail>& rails);
 // Fails on text that the two above do not write, and where they count differently. Without `where`.

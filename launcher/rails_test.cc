@@ -92,7 +92,7 @@ TEST(DescribeLayoutTest, ALetterForEachPortOfACard) {
     node.hcas.push_back(hca);
     return node.hcas.back();
   };
-  add("mlx5_1", facts::PortState::kDown);
+  add("mlx5_4", facts::PortState::kDown);
   add("mlx5_2", facts::PortState::kActive);
   add("mlx5_3", facts::PortState::kActive).is_virtual_function = true;
   add("rxe0", facts::PortState::kActive).is_software = true;

@@ -21,13 +21,13 @@ inline NodeEntry MakeTestEntry(std::uint32_t number, std::size_t rails = 8) {
   out.ranks = std::to_string(out.node_id * 8) + "-" + std::to_string(out.node_id * 8 + 7);
   out.address = "10.0." + std::to_string(number / 256) + "." + std::to_string(number % 256);
   out.port = 20'000;
-  out.network = "172.16.0.0/24";
+  out.network = "172.20.0.0/24";
   out.on_rail = true;
   out.planned = true;
   out.changeable = {.rails = true, .gid = true, .traffic_class = true, .interface = true};
   for (std::size_t i = 0; i < rails; ++i) {
     Rail rail{.ethernet = true, .gbps = 400, .mtu = 9000, .families = "46", .roce = 2};
-    rail.network = facts::ParseIpPrefix("172.16." + std::to_string(i) + ".0/24").value_or({});
+    rail.network = facts::ParseIpPrefix("172.20." + std::to_string(i) + ".0/24").value_or({});
     out.rails.push_back(rail);
   }
   out.layout = std::string(rails, 'u') + "oo";

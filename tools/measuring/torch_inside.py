@@ -16,7 +16,7 @@ import time
 
 PROGRAM = ("/usr/bin/python3", "/run/cluster/bin/first_collective.py")
 # USE_LIBUV is for the PyTorch of Debian 13, which asks for it and is built without.
-ENVIRONMENT = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "ens11f1", "USE_LIBUV": "0"}
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "eno1", "USE_LIBUV": "0"}
 PATIENCE = 120.0
 
 
