@@ -25,6 +25,7 @@
 #include "launcher/preflight.h"
 #include "launcher/rank_table.h"
 #include "launcher/rank_variables.h"
+#include "launcher/shed.h"
 #include "launcher/step_end.h"
 #include "launcher/supervisor.h"
 #include "pmix/session.h"
@@ -203,7 +204,10 @@ int StartPrograms(Run* run, std::optional<Supervision> supervision, const SavedS
   const auto start = Clock::now();
   run->started = std::time(nullptr);
   if (supervision) {
+    run->together.entries.clear();
+    run->together.entries.shrink_to_fit();
     supervision->report = [run](Failure failure) { Report(*run, std::move(failure)); };
+    supervision->started = ShedMemory;
     EndAs(Supervise(std::move(*supervision), std::move(run->together.links), signals, start));
   }
   Additions additions;

@@ -36,7 +36,7 @@ NodeView Machine(int nodes, int cores, int gpus, bool hyperthreads) {
   for (int g = 0; g < gpus; ++g) {
     const std::string number = std::to_string(g);
     view.gpus.push_back(
-        {.visible_id = number, .numa = g * nodes / gpus, .pci = "0000:" + number + "1:00.0", .nic = "mlx5_" + number});
+        {.visible_id = number, .numa = g * nodes / gpus, .pci = "0000:" + number + "1:00.0", .nic = "nic" + number});
   }
   view.allowed_cpus = AllCpus(view);
   return view;
@@ -86,7 +86,7 @@ TEST(PlacementTest, PutsRanksBesideTheirGpus) {
   const NodeView dgx = Machine(2, 16, 8, false);
   EXPECT_EQ(Show(PlaceRanks(dgx, kGpu, {.count = 8})),
             "0-3@0 | 4-7@0 | 8-11@0 | 12-15@0 | 16-19@1 | 20-23@1 | 24-27@1 | 28-31@1");
-  EXPECT_EQ(Reason(dgx, kGpu, {.count = 8}, 4), "GPU 4 at 0000:41:00.0 and mlx5_4 are on NUMA node 1: CPUs 16-19");
+  EXPECT_EQ(Reason(dgx, kGpu, {.count = 8}, 4), "GPU 4 at 0000:41:00.0 and nic4 are on NUMA node 1: CPUs 16-19");
   // Two ranks: both have GPUs of the first node, and half of it each.
   EXPECT_EQ(Show(PlaceRanks(dgx, kGpu, {.count = 2})), "0-7@0 | 8-15@0");
   NodeView swapped = dgx;
@@ -117,7 +117,7 @@ TEST(PlacementTest, GoesRoundTheGpusAndSaysSo) {
   const NodeView view = Machine(2, 4, 2, false);
   EXPECT_EQ(Show(PlaceRanks(view, kGpu, {.count = 4})), "0-1@0 | 4-5@1 | 2-3@0 | 6-7@1");
   EXPECT_EQ(Reason(view, kGpu, {.count = 4}, 3),
-            "GPU 1 at 0000:11:00.0 and mlx5_4 are on NUMA node 1: CPUs 6-7; the GPU is also that of local rank 1");
+            "GPU 1 at 0000:11:00.0 and nic1 are on NUMA node 1: CPUs 6-7; the GPU is also that of local rank 1");
   EXPECT_THAT(Reason(view, kGpu, {.count = 6}, 0), HasSubstr("; the GPU is also that of local ranks 2,4"));
 }
 
@@ -195,7 +195,7 @@ TEST(PlacementTest, KeepsATasksOwnCpus) {
   const LocalRanks own{.count = 4, .only = 3, .own_cpus = true};
   EXPECT_EQ(Show(PlaceRanks(view, kGpu, own)), "12-13@1");
   EXPECT_EQ(Reason(view, kGpu, own, 0),
-            "GPU 3 at 0000:31:00.0 and mlx5_3 are on NUMA node 1: CPUs 12-13, of those Slurm gave this task");
+            "GPU 3 at 0000:31:00.0 and nic3 are on NUMA node 1: CPUs 12-13, of those Slurm gave this task");
   EXPECT_EQ(Show(PlaceRanks(view, kNuma, own)), "12-13@1");
   // Far from its GPU: inside what it has all the same.
   const LocalRanks far{.count = 4, .only = 0, .own_cpus = true};
@@ -217,7 +217,7 @@ TEST(PlacementTest, TakesTheFirstOfATasksOwnGpus) {
   EXPECT_EQ(Show(PlaceRanks(view, kGpu, own)), "8-15@1*");
   EXPECT_EQ(
       Reason(view, kGpu, own, 0),
-      "GPU 0 at 0000:31:00.0 and mlx5_3 are on NUMA node 1: CPUs 8-15, shared with other tasks that have GPUs there");
+      "GPU 0 at 0000:31:00.0 and nic3 are on NUMA node 1: CPUs 8-15, shared with other tasks that have GPUs there");
   EXPECT_EQ(Show(PlaceRanks(view, kGpu, {.count = 4, .only = 3, .own_cpus = true, .own_gpus = true})), "8-15@1");
   EXPECT_EQ(Show(PlaceRanks(view, kNuma, own)), "12-15@1");
 }

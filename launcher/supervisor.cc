@@ -138,6 +138,7 @@ Outcome Supervisor::Run() {
   OpenSignals();
   for (const LinkEvent& one : links_.OpenBelow()) AddBelow(one);
   StartRanks();
+  if (plan_.started) plan_.started();
   while (!Finished(Clock::now())) Wait();
   links_.Drain(milliseconds(500));
   return Conclude();

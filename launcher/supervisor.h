@@ -41,6 +41,7 @@ struct Supervision {
   // Called by rank 0's supervisor, once, with what failed first; prints and keeps it. Also by one that has lost rank
   // 0's.
   std::function<void(Failure)> report{};
+  std::function<void()> started{};  // called once the ranks run; may be empty
 };
 
 // How this task has to end: by `signal`, so that Slurm sees what the rank died of, or with `status`.
