@@ -25,9 +25,13 @@ void LineTracker::Note(std::string_view bytes) {
 
 void LineTracker::EndLine() {
   if (line_.empty()) return;
-  // "host:pid:tid [gpu] NCCL WARN text", or with the file and line of the source between.
+  // "host:pid:tid [gpu] NCCL WARN text", or with the file and line of the source between. PyTorch gives what
+  // ncclGetLastError returned below a line "Last error:", also where NCCL itself prints nothing.
+  const bool is_error = std::exchange(error_follows_, line_.ends_with("Last error:"));
   if (line_.find(" NCCL WARN ") != std::string::npos) {
     warning_ = line_;
+  } else if (is_error) {
+    error_ = line_;
   } else if (line_.find(" NCCL ") != std::string::npos) {
     said_ = line_;
   }

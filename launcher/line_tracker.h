@@ -30,8 +30,8 @@ class LineTracker {
 
   // The last ones, the unfinished one too. Without empty ones.
   std::deque<std::string> LastLines() const;
-  // NCCL's last warning, or its last line of another kind.
-  std::optional<std::string> LastNccl() const { return warning_ ? warning_ : said_; }
+  // NCCL's last warning, else the error that PyTorch had from it, else its last line of another kind.
+  std::optional<std::string> LastNccl() const { return warning_ ? warning_ : error_ ? error_ : said_; }
 
  private:
   void Note(std::string_view bytes);
@@ -44,6 +44,8 @@ class LineTracker {
   std::string line_;     // the unfinished line, at most kKeptBytes
   std::deque<std::string> lines_;
   std::optional<std::string> warning_;
+  bool error_follows_ = false;
+  std::optional<std::string> error_;
   std::optional<std::string> said_;
 };
 

@@ -83,6 +83,14 @@ TEST(LineTracker, WhatNcclSaidLast) {
       {"n1:12:34 [0] misc NCCL WARN first\nn1:12:34 [0] net_ib.cc:1 NCCL WARN NET/IB : Got completion\n", kWarning},
       {"n1:12:34 [0] NCCL INFO unfinished", nullptr},
       {"RuntimeError: NCCL error\n", "RuntimeError: NCCL error"},
+      {"[rank1]: ncclInvalidUsage: This usually reflects invalid usage of NCCL library.\n[rank1]: Last error:\n"
+       "[rank1]: Duplicate GPU detected : rank 1 and rank 0\n[rank1]: Exception of NCCL watchdog\n",
+       "[rank1]: Duplicate GPU detected : rank 1 and rank 0"},
+      {"n1:12:34 [0] net_ib.cc:1 NCCL WARN NET/IB : Got completion\nLast error:\nNET/IB : Got completion\n", kWarning},
+      {"Last error:\n\nNET/IB : Got completion\nother\n", "NET/IB : Got completion"},
+      {"Last error:\nLast error:\nsecond\n", "second"},
+      {"Last error:", nullptr},
+      {"Last error: none\nother\n", nullptr},
       {"NCCLX is not it\nmyNCCL INFO\n", nullptr},
       {"", nullptr},
   };
