@@ -109,8 +109,10 @@ std::vector<std::string> ReadStack(pid_t pid, std::chrono::milliseconds patience
     return Kept(*python);
   const auto left =
       patience - std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - started);
-  const auto native = hw::RunProgram(
-      {"gdb", "-nx", "-batch", "-p", id, "-ex", "set debuginfod enabled off", "-ex", "thread apply all bt 12"}, left);
+  // The main thread first.
+  const auto native = hw::RunProgram({"gdb", "-nx", "-batch", "-p", id, "-ex", "set debuginfod enabled off", "-ex",
+                                      "thread apply all -ascending bt 12"},
+                                     left);
   // It ends with 0 also when it was not allowed to look.
   if (!native.ok() || native->find("#0") == std::string::npos) return {};
   return Kept(native->substr(native->find("\nThread") == std::string::npos ? 0 : native->find("\nThread")));
