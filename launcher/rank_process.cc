@@ -139,7 +139,8 @@ void RankProcess::KillAll() const {
 }
 
 std::string RankProcess::LastLine() const {
-  for (const Stream* one : {&errors_, &output_}) {
+  const bool output_is_later = output_.last() > errors_.last();
+  for (const Stream* one : {output_is_later ? &output_ : &errors_, output_is_later ? &errors_ : &output_}) {
     const auto lines = one->tracker().LastLines();
     if (!lines.empty()) return lines.back();
   }

@@ -112,13 +112,13 @@ TEST(RankProcess, WhatItLeftRunningDoesNotHoldUsAndIsEnded) {
 }
 
 TEST(RankProcess, LookTellsStateAndLastLine) {
-  auto plan = Shell("echo waiting; exec sleep 600");
+  auto plan = Shell("echo a warning >&2; sleep 0.1; echo waiting; exec sleep 600");
   RankProcess rank(std::move(plan), "server2", Clock::now());
   StartFault fault;
   ASSERT_TRUE(rank.Start(SaveSignals(), &fault));
   const auto limit = Clock::now() + std::chrono::seconds(10);
   RankState state = rank.Look(false);
-  while ((state.last_line.empty() || state.state.rfind("S (sleeping)", 0) != 0) && Clock::now() < limit) {
+  while ((state.last_line != "waiting" || state.state.rfind("S (sleeping)", 0) != 0) && Clock::now() < limit) {
     std::vector<pollfd> polls;
     rank.AppendPolls(&polls);
     poll(polls.data(), polls.size(), 5);

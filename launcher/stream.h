@@ -41,6 +41,8 @@ class Stream {
   void StopReading();
 
   const LineTracker& tracker() const { return tracker_; }
+  // When the rank last wrote something here.
+  Time last() const { return last_; }
 
  private:
   bool ReadSome(Time now);
