@@ -25,8 +25,8 @@ std::vector<LaterEnds> FirstFailure::GroupLater() const {
   return groups;
 }
 
-void FirstFailure::Note(Time now) {
-  if (!decided_ && !due_) due_ = now + kSettle;
+void FirstFailure::Note(Time when) {
+  if (!decided_) due_ = due_ ? std::min(*due_, when) : when;
 }
 
 void FirstFailure::AddEnd(const RankEnd& end, Time now) {
@@ -37,14 +37,14 @@ void FirstFailure::AddEnd(const RankEnd& end, Time now) {
              end.seconds < last->seconds) {
     *last = end;
   }
-  Note(now);
+  Note(now + kSettle);
 }
 
 void FirstFailure::AddLost(const std::vector<std::string>& nodes, Time now) {
   for (const std::string& node : nodes) {
     if (lost_.size() < kMostLater && std::find(lost_.begin(), lost_.end(), node) == lost_.end()) lost_.push_back(node);
   }
-  Note(now);
+  Note(now + kSettleLost);
 }
 
 std::optional<Failure> FirstFailure::Decide(Time now) {

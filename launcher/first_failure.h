@@ -19,6 +19,8 @@ class FirstFailure {
  public:
   using Time = std::chrono::steady_clock::time_point;
   static constexpr std::chrono::milliseconds kSettle{300};
+  // After a lost node: Slurm's PMIx plugin may end the step by SIGKILL at the same loss, and nothing stands before it.
+  static constexpr std::chrono::milliseconds kSettleLost{5};
   static constexpr std::size_t kMostLater = 256;  // ends that are kept besides the first
 
   void AddEnd(const RankEnd& end, Time now);
@@ -34,7 +36,7 @@ class FirstFailure {
   static int StatusOf(const Failure& failure);
 
  private:
-  void Note(Time now);
+  void Note(Time when);
   std::vector<LaterEnds> GroupLater() const;
 
   std::vector<RankEnd> ends_;

@@ -5,11 +5,12 @@
 bats_require_minimum_version 1.5.0
 load cluster
 
-# Options of every nccl-launch here: PROGRAM replaces the launcher, so that Slurm alone reports its end.
-LAUNCH_OPTIONS=()
-LAUNCH=(nccl-launch ${LAUNCH_OPTIONS[@]+"${LAUNCH_OPTIONS[@]}"} --)
+LAUNCH=(nccl-launch --)
+# PROGRAM replaces the launcher, so that Slurm alone reports its end.
+PLAIN_LAUNCH=(nccl-launch --exec --preflight=off --)
 PYTHON=/usr/bin/python3
 STEP="srun --mpi=pmix ${LAUNCH[*]}"
+PLAIN_STEP="srun --mpi=pmix ${PLAIN_LAUNCH[*]}"
 
 setup_file() {
   make_state
@@ -77,14 +78,14 @@ lacking() {
   [ "$(lacking "${lines[@]}")" = "" ]
 }
 
-@test "a program's end is srun's, whatever it is" {
-  in_job sh -c "for mode in segv abort exit3 kill memory nccl; do $STEP dies \$mode 2>/dev/null; echo \"\$mode \$?\"; done"
+@test "with plain exec a program's end is srun's, whatever it is" {
+  in_job sh -c "for mode in segv abort exit3 kill memory nccl; do $PLAIN_STEP dies \$mode 2>/dev/null; echo \"\$mode \$?\"; done"
   [ "$status" -eq 0 ]
   [ "$(lacking "segv 139" "abort 134" "exit3 3" "kill 137" "memory 134" "nccl 1")" = "" ]
 }
 
 @test "of one rank that ends while the others wait, Slurm names how, and ends them" {
-  in_job sh -c "for mode in segv abort exit3 kill memory nccl; do ${STEP/srun/srun -K} dies \$mode 3; done"
+  in_job sh -c "for mode in segv abort exit3 kill memory nccl; do ${PLAIN_STEP/srun/srun -K} dies \$mode 3; done"
   local name="srun: error: server2: task 3:"
   [ "$(grep -F "$name" <<<"$output")" = "$(printf "$name %s\n" "Segmentation fault" Aborted "Exited with exit code 3" \
     Killed Aborted "Exited with exit code 1")" ]
@@ -92,6 +93,26 @@ lacking() {
   # Its last words come through.
   [[ $output == *"dies: out of memory: malloc of 16777216 bytes failed"* ]]
   [[ $output == *"NCCL WARN socketProgress: Connection closed by remote peer server2<172.16.0.12:40001>"* ]]
+}
+
+@test "under a parent the rank that ended first is named, whatever it died of, and its status is srun's" {
+  in_job sh -c "for mode in segv abort exit3 kill memory nccl; do $STEP dies \$mode 3; echo \"\$mode \$?\"; done"
+  [ "$(lacking "segv 139" "abort 134" "exit3 3" "kill 137" "memory 134" "nccl 1")" = "" ]
+  [ "$(grep -c '^nccl-launch: rank 3 (server2, pid [0-9]*) failed first: ' <<<"$output")" = 6 ]
+  local how
+  for how in "signal 11 (SIGSEGV)" "signal 6 (SIGABRT)" "signal 9 (SIGKILL)" "exited with status 3"; do
+    [[ $output == *") failed first: "*"$how"* ]]
+  done
+  [[ $output == *"NCCL said last: "*"Connection closed by remote peer server2<172.16.0.12:40001>"* ]]
+  run_mpi "$CLUSTER" run --name payloads srun -N3 sh -c 'pidof dies nccl-launch || echo none'
+  [ "$(grep -cFx none <<<"$output")" = 3 ]
+}
+
+@test "a parent ends the ranks that hang, and kills the one that ignores SIGTERM" {
+  on_cluster srun -N3 --ntasks-per-node=2 --mpi=pmix nccl-launch --timeout 2 --grace 1 -- dies ignore-term 2
+  [ "$status" -eq 124 ]
+  run_mpi "$CLUSTER" run --name payloads srun -N3 sh -c 'pidof dies nccl-launch || echo none'
+  [ "$(grep -cFx none <<<"$output")" = 3 ]
 }
 
 @test "all that a program writes comes through" {
@@ -111,7 +132,7 @@ begin() {
   local ending=$1
   shift
   log=$NCCL_TUNE_CLUSTER_DIR/step.log
-  timeout 60 "$CLUSTER" run --name payloads srun -K -N3 --ntasks-per-node=2 --mpi=pmix "${LAUNCH[@]}" "$@" \
+  timeout 60 "$CLUSTER" run --name payloads srun -K -N3 --ntasks-per-node=2 --mpi=pmix "${LAUNCH_WITH[@]}" "$@" \
     >"$log" 2>&1 3>&- &
   step=$!
   eventually have_said "$ending"
@@ -126,8 +147,9 @@ finish() {
   echo "status $status: $output"
 }
 
-@test "ranks that hang are ended by Slurm, one that ignores SIGTERM by SIGKILL" {
+@test "with plain exec ranks that hang are ended by Slurm, one that ignores SIGTERM by SIGKILL" {
   needs_pmix
+  LAUNCH_WITH=("${PLAIN_LAUNCH[@]}")
   begin "dies: ignores SIGTERM" dies ignore-term 2
   # One rank ends: Slurm asks the others to, and after KillWait tells them.
   "$CLUSTER" run --name payloads --node server1 sh -c 'kill -USR1 "$(pidof -s dies)"' 3>&-
@@ -151,7 +173,7 @@ print(*sorted(whole), found["stays"]["exec"])' "$output"
 }
 
 @test "children of a rank that ended do not keep the step, when they hold none of its output" {
-  in_job sh -c "$STEP sh -c 'dies orphans >/dev/null 2>&1'"
+  in_job sh -c "$PLAIN_STEP sh -c 'dies orphans >/dev/null 2>&1'"
   [ "$status" -eq 3 ]
   "$CLUSTER" run --name payloads pkill -f dies-orphan 3>&-
 }
@@ -174,19 +196,24 @@ make_memory_group() {
   group=$(make_memory_group 268435456) || skip "no memory cgroup can be made here"
   slurmd=$(pgrep -P "$(node_pid payloads server2)" -x slurmd)
   echo "$slurmd" >"$group/cgroup.procs"
-  on_cluster srun -K -N3 --ntasks-per-node=2 --mpi=pmix "${LAUNCH[@]}" dies oom-kill 3
+  on_cluster srun -N3 --ntasks-per-node=2 --mpi=pmix "${LAUNCH[@]}" dies oom-kill 3
   echo "$slurmd" >"${group%/*}/cgroup.procs"
   eventually rmdir "$group"
-  [ "$status" -ne 0 ]
+  [ "$status" -eq 137 ]
+  [[ $output == *"rank 3 (server2, pid "*"failed first: killed by signal 9 (SIGKILL)"* ]]
   [[ $output == *"server2: task 3: Killed"* || $output == *"server2: task 3: Out Of Memory"* ]]
 }
 
 # Last: the cluster has a node less from here on.
-@test "a node that vanishes ends the step as soon as Slurm knows of it" {
+@test "a node that vanishes is named, and the step ends as soon as Slurm knows of it" {
   needs_pmix
+  LAUNCH_WITH=("${LAUNCH[@]}")
   begin ": hang" dies hang
   kill -9 "$(node_pid payloads server3)"
-  # Slurm itself would ask the node only after minutes.
+  # Its launcher is missed within half a minute; Slurm itself would ask the node only after minutes.
+  local told="nccl-launch: 1 of 3 nodes does not answer any more: server3"
+  { eventually grep -qF "$told" "$log" || eventually grep -qF "$told" "$log" || eventually grep -qF "$told" "$log" ||
+    eventually grep -qF "$told" "$log"; } || { cat "$log"; false; }
   "$CLUSTER" run --name payloads scontrol update NodeName=server3 State=DOWN Reason=vanished 3>&-
   local started=$SECONDS
   finish

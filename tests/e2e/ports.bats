@@ -41,14 +41,14 @@ count() { grep -c " $1 " <<<"$output" || true; }
   [ "$(id -u)" != 0 ] || [ "$(awk '$2 == "listens" {print $4}' <<<"$output" | sort -u | xargs)" = "0 2001" ]
 }
 
-@test "a program finds one descriptor more, and only rank 0's" {
+@test "with plain exec a program finds one descriptor more, and only rank 0's" {
   # shellcheck disable=SC2016
   local show='set -- /proc/$$/fd/*; echo "fds $SLURM_PROCID $#"; for fd in /proc/$$/fd/1[0-9][0-9]; do
     [ ! -e "$fd" ] || echo "high $SLURM_PROCID $(readlink "$fd")"; done'
   on_cluster srun -N1 -n2 --mpi=pmix sh -c "$show"
   [ "$status" -eq 0 ]
   local before=$output
-  on_cluster srun -N1 -n2 --mpi=pmix nccl-launch -- sh -c "$show"
+  on_cluster srun -N1 -n2 --mpi=pmix nccl-launch --exec -- sh -c "$show"
   [ "$status" -eq 0 ]
   local rank
   for rank in 0 1; do
