@@ -128,9 +128,8 @@ TEST(ApplyAgreementTest, TakesATrafficClass) {
 
 TEST(ApplyAgreementTest, GoesBackToTheAddressInSlurm) {
   auto environment = Planned();
-  EXPECT_THAT(
-      ApplyAgreement({.fall_back = true}, MakeNode(), &environment),
-      ElementsAre("GLOO_SOCKET_IFNAME=eno1", "NCCL_SOCKET_IFNAME==eno1", "UCX_NET_DEVICES=hca0:1,hca1:1,eno1"));
+  EXPECT_THAT(ApplyAgreement({.fall_back = true}, MakeNode(), &environment),
+              ElementsAre("GLOO_SOCKET_IFNAME=eno1", "NCCL_SOCKET_IFNAME==eno1", "UCX_NET_DEVICES=hca0:1,hca1:1,eno1"));
   ExpectTrue(environment);
   EXPECT_EQ(PlanOf(environment).interface, "eno1");
   EXPECT_EQ(PlanOf(environment).address, "10.0.0.11");

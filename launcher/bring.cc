@@ -93,10 +93,17 @@ Result<pmix::Step> RequireStep(const Environment& environment) {
   return *step;
 }
 
-Result<std::vector<std::uint32_t>> TasksOfNodes(const Environment& environment, std::uint32_t node_count) {
+Result<std::vector<std::uint32_t>> TasksOfNodes(const Environment& environment, const pmix::Step& step) {
   const std::string text = Lookup(environment, "SLURM_STEP_TASKS_PER_NODE").value_or("");
   std::vector<std::uint32_t> tasks;
-  for (std::uint32_t node = 0; node < node_count; ++node) {
+  if (step.node_count > step.size) {
+    return Error{.code = Code::kInvalidInput,
+                 .what = "names more nodes than the step has tasks",
+                 .where = "SLURM_STEP_TASKS_PER_NODE",
+                 .seen = text,
+                 .expected = "at most " + std::to_string(step.size) + " nodes"};
+  }
+  for (std::uint32_t node = 0; node < step.node_count; ++node) {
     NCCL_TUNE_ASSIGN_OR_RETURN(count, pmix::TasksOnNode(text, node));
     tasks.push_back(count);
   }
@@ -161,7 +168,7 @@ Result<Own> Bring(const Options& options, const pmix::Step& step, const hw::Tree
   Own own;
   Bringing& out = own.bringing;
   out.step = step;
-  NCCL_TUNE_ASSIGN_OR_RETURN(tasks, TasksOfNodes(environment, step.node_count));
+  NCCL_TUNE_ASSIGN_OR_RETURN(tasks, TasksOfNodes(environment, step));
   NCCL_TUNE_ASSIGN_OR_RETURN(ranks, RanksOfNode(environment, step));
   out.tasks = std::move(tasks);
   out.node_ranks = std::move(ranks);

@@ -24,7 +24,7 @@ namespace nccl_tune::launcher {
 base::Result<pmix::Step> RequireStep(const base::Environment& environment);
 
 // Tasks of each node; and of this node the ranks, ascending. From SLURM_STEP_TASKS_PER_NODE and SLURM_GTIDS.
-base::Result<std::vector<std::uint32_t>> TasksOfNodes(const base::Environment& environment, std::uint32_t node_count);
+base::Result<std::vector<std::uint32_t>> TasksOfNodes(const base::Environment& environment, const pmix::Step& step);
 base::Result<std::vector<std::uint32_t>> RanksOfNode(const base::Environment& environment, const pmix::Step& step);
 
 // Where other nodes reach this one, as a number: that of the bootstrap interface; without one that from which packets

@@ -45,7 +45,8 @@ constexpr std::array<std::string_view, 2> kGuarding = {"NCCL_SOCKET_MAGIC", "NCC
 constexpr const char* kRest = "NCCL_and_others";
 
 bool Travels(std::string_view name) {
-  if (name == env::kPlanVariable || nccl::IsOurOwn(name)) return false;
+  // NCCL_VERSION is a label of NVIDIA's images; NCCL does not read it.
+  if (name == env::kPlanVariable || name == "NCCL_VERSION" || nccl::IsOurOwn(name)) return false;
   return name.size() <= nccl::kLongestName && base::Printable(name) == name && env::IsTunable(name);
 }
 

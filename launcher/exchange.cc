@@ -28,6 +28,8 @@ std::string Join(const std::string& first, const std::string& second, const std:
   return first + " " + second + " " + third;
 }
 
+std::string RankWord(const std::vector<std::uint32_t>& ranks) { return ranks.size() == 1 ? "rank " : "ranks "; }
+
 struct Words {
   std::string first;
   std::string second;
@@ -237,17 +239,17 @@ class Assembly {
     std::size_t shown = 0;
     for (const auto& [node, ranks] : odd) {
       if (shown++ == kShown) break;
-      out_.lines.push_back("ranks " + CompactList(ranks) + " on " + base::Printable(node) +
-                           " have other NCCL settings than the first rank of that node");
+      out_.lines.push_back(RankWord(ranks) + CompactList(ranks) + " on " + base::Printable(node) +
+                           " with other NCCL settings than the first rank of that node");
     }
     if (odd.size() > kShown) {
-      out_.lines.push_back("and so have ranks on " + std::to_string(odd.size() - kShown) + " more nodes");
+      out_.lines.push_back("and so ranks on " + std::to_string(odd.size() - kShown) + " more nodes");
     }
     shown = 0;
     for (const auto& [node, ranks] : missing) {
       if (shown++ == kShown) break;
-      out_.lines.push_back("ranks " + CompactList(ranks) + " on " + base::Printable(node) +
-                           " have not come to the preflight in time");
+      out_.lines.push_back(RankWord(ranks) + CompactList(ranks) + " on " + base::Printable(node) +
+                           " not come to the preflight in time");
     }
   }
 

@@ -136,7 +136,7 @@ TEST(Exchange, TasksWithOtherSettingsThanTheirNodesFirstAreNamed) {
   step.brings[4].digest = "other";
   step.Run();
   ASSERT_EQ(step[0].lines.size(), 1U);
-  EXPECT_EQ(step[0].lines[0], "ranks 4 on n1 have other NCCL settings than the first rank of that node");
+  EXPECT_EQ(step[0].lines[0], "rank 4 on n1 with other NCCL settings than the first rank of that node");
 }
 
 TEST(Exchange, TasksThatStartSeveralRanksCountThem) {

@@ -115,7 +115,9 @@ std::string KillHint(const Failure& failure, const RankEnd& end) {
   if (end.oom_killed == true) {
     return "the kernel killed it because the step's memory was used up: more --mem, or fewer workers";
   }
-  if (end.oom_killed == false) return "SIGKILL came from outside (scancel, an administrator), not for want of memory";
+  if (end.oom_killed == false)
+    return "not for want of memory: SIGKILL was sent by scancel, by Slurm, by an administrator or by the program "
+           "itself";
   return "SIGKILL is often the out-of-memory killer; `sacct -j " + Shown(failure.job) + "." + Shown(failure.step) +
          " -o State,MaxRSS` says OUT_OF_MEMORY then";
 }
@@ -211,6 +213,9 @@ std::string RenderOthers(const Failure& failure) {
   }
   if (!failure.unreached.empty() && failure.kind != FailureKind::kNodeLost) {
     out += "  no word from: " + Names(failure.unreached) + "\n";
+  }
+  if (failure.kind == FailureKind::kNodeLost) {
+    out += "  hint: the node is down or cut off, or its nccl-launch was killed; sinfo and the node's slurmd.log tell\n";
   }
   if (failure.differences.empty()) return out;
   out += "  before the start the nodes differed:\n";

@@ -75,7 +75,7 @@ TEST(RenderFailureTest, HowItEnded) {
            {{}, "ended, its status is not known"},
            {{.signal = SIGKILL}, "`sacct -j 77.0 -o State,MaxRSS` says OUT_OF_MEMORY"},
            {{.signal = SIGKILL, .oom_killed = true}, "the kernel killed it because the step's memory was used up"},
-           {{.signal = SIGKILL, .oom_killed = false}, "SIGKILL came from outside"},
+           {{.signal = SIGKILL, .oom_killed = false}, "not for want of memory: SIGKILL was sent by"},
            {{.exit_code = 137}, "`sacct -j 77.0 -o State,MaxRSS`"},
            {{.exit_code = 1, .oom_killed = true}, "the kernel killed a process of it"},
            {{.signal = SIGBUS}, "`df /dev/shm` on server2"},
@@ -100,7 +100,10 @@ TEST(RenderFailureTest, HowItEnded) {
 TEST(RenderFailureTest, OtherKinds) {
   Failure failure{.nodes = 16, .ranks = 128, .unreached = {"server2", "server3"}};
   failure.kind = FailureKind::kNodeLost;
-  EXPECT_EQ(RenderFailure(failure), "nccl-launch: 2 of 16 nodes do not answer any more: server2,server3\n");
+  EXPECT_EQ(
+      RenderFailure(failure),
+      "nccl-launch: 2 of 16 nodes do not answer any more: server2,server3\n"
+      "  hint: the node is down or cut off, or its nccl-launch was killed; sinfo and the node's slurmd.log tell\n");
   failure.kind = FailureKind::kTimeout;
   failure.limit = 600;
   EXPECT_EQ(RenderFailure(failure),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/launch.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/parse_number.h"
 #include "base/result.h"
 #include "hw/directory_tree.h"
 #include "hw/ip_facts.h"
@@ -118,7 +120,8 @@ ProgramStart StartOf(const Run& run, std::uint32_t index, Environment environmen
 
 void PrintTable(const Run& run, const Additions& additions) {
   const Together& together = run.together;
-  std::string text = "nccl-launch: " + std::to_string(together.all_ranks) + " ranks, MASTER_ADDR " +
+  std::string text = "nccl-launch: " + std::to_string(together.all_ranks) +
+                     (together.all_ranks == 1 ? " rank" : " ranks") + ", MASTER_ADDR " +
                      base::Printable(together.master_address) + ", MASTER_PORT " +
                      std::to_string(together.master_port) + "\n";
   if (!together.entries.empty()) text += RenderNodeTable(together.entries);
@@ -208,6 +211,7 @@ int StartPrograms(Run* run, std::optional<Supervision> supervision, const SavedS
     run->together.entries.shrink_to_fit();
     supervision->report = [run](Failure failure) { Report(*run, std::move(failure)); };
     supervision->started = ShedMemory;
+    supervision->kill_step = [run] { KillStep(run->step.job + "." + run->step.step); };
     EndAs(Supervise(std::move(*supervision), std::move(run->together.links), signals, start));
   }
   Additions additions;
@@ -246,6 +250,15 @@ int EndCheck(const Run& run) {
   return run.together.status;
 }
 
+// PMIx and its libraries end the process themselves where they get no descriptor.
+std::optional<std::string> FindLowLimit() {
+  constexpr rlim_t kFewest = 24;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kFewest) return std::nullopt;
+  return "only " + std::to_string(limit.rlim_cur) + " open files are allowed (ulimit -n), at least " +
+         std::to_string(kFewest) + " are needed";
+}
+
 void SetHere(const std::optional<std::pair<std::string, std::string>>& setting) {
   if (setting) setenv(setting->first.c_str(), setting->second.c_str(), 1);
 }
@@ -258,12 +271,17 @@ int Fail(int code, const std::string& text) {
 }
 
 int FailOnce(int code, const Environment& environment, const std::string& text) {
-  if (Lookup(environment, "SLURM_PROCID").value_or("0") != "0") return code;
+  const auto rank = base::ParseInteger<std::uint32_t>(Lookup(environment, "SLURM_PROCID").value_or("0"));
+  const auto count = base::ParseInteger<std::uint32_t>(Lookup(environment, "SLURM_STEP_NUM_TASKS").value_or(""));
+  // Where the variable is wrong there may be no task 0.
+  if (rank.ok() && *rank != 0 && (!count.ok() || *rank < *count)) return code;
   return Fail(code, text);
 }
 
 int Launch(const Options& options, const Environment& environment) {
   const SavedSignals signals = SaveSignals();
+  IgnoreFileSize();
+  if (const auto few = FindLowLimit()) return FailOnce(kOwnFailure, environment, *few);
   auto step = RequireStep(environment);
   if (!step.ok()) return FailOnce(kOwnFailure, environment, step.error().ToString());
   const auto root = hw::DirectoryTree::Open("/");

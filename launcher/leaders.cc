@@ -97,7 +97,9 @@ Result<LeaderPoint> Leaders::Find(std::uint32_t node) {
   }
   return Error{.code = Code::kNotFound,
                .what = "the exchange ended without an entry of node " + std::to_string(node) + " of the step",
-               .hint = "Its first task ended before it took part; its own messages say why."};
+               .hint =
+                   "Its first task ended before it took part (its own messages say why), or two nccl-launch run in one "
+                   "task at once."};
 }
 
 }  // namespace nccl_tune::launcher

@@ -166,6 +166,7 @@ void Links::Accept(int listener, bool local, Clock::time_point now) {
     peer->state = State::kAccepted;
     peer->role = local ? Role::kLocal : Role::kTree;
     peer->incoming = true;
+    if (local) peer->pid = PeerPid(descriptor);
     peer->deadline = now + kStrangersTime;
     peers_.push_back(std::move(peer));
   }
@@ -177,6 +178,7 @@ LinkEvent Links::EventOf(const Peer& peer, LinkEvent::Kind kind) {
           .incoming = peer.incoming,
           .node = peer.node,
           .rank = peer.rank,
+          .pid = peer.pid,
           .address = peer.address};
 }
 

@@ -39,6 +39,7 @@ struct LinkEvent {
   bool incoming = false;   // a child, a local task, the ring's predecessor
   std::uint32_t node = 0;  // of the other side
   std::uint32_t rank = 0;
+  std::int64_t pid = 0;   // of a local task's launcher
   Message message{};      // of kOpen: the other side's greeting
   std::string address{};  // "172.20.0.12:41234", of kFailed
   std::string reason{};
@@ -97,6 +98,7 @@ class Links {
     bool incoming = false;
     std::uint32_t node = 0;  // expected, when we asked for it
     std::uint32_t rank = 0;
+    std::int64_t pid = 0;
     std::string address{};
     std::string digest{};  // of the other side's greeting
     Clock::time_point deadline{};

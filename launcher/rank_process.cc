@@ -17,7 +17,7 @@
 namespace nccl_tune::launcher {
 namespace {
 
-// How long what a rank has left behind may keep its output open.
+// How long what a dismissed rank has left behind may still write.
 constexpr std::chrono::milliseconds kLastWords(300);
 
 // {"message": {"message": "...", ...}} or {"message": "..."}.
@@ -77,15 +77,21 @@ void RankProcess::AppendPolls(std::vector<pollfd>* polls) {
 void RankProcess::Advance(const std::vector<pollfd>& polls, Time now) {
   const bool wrote = output_.Advance(polls, now);
   if (errors_.Advance(polls, now) || wrote) last_output_ = now;
-  if (!end_ || now - ended_ < kLastWords) return;
+  if (!end_ || !dismissed_ || closed_ || now < std::max(ended_, *dismissed_) + kLastWords) return;
+  closed_ = true;
   if (output_.reading()) output_.Finish();
   if (errors_.reading()) errors_.Finish();
+  if (plan_.start.own_group && pid_ > 0) kill(-pid_, SIGKILL);
+}
+
+void RankProcess::Dismiss(Time now) {
+  if (!dismissed_) dismissed_ = now;
 }
 
 std::optional<RankProcess::Time> RankProcess::NextDeadline() const {
   constexpr std::chrono::milliseconds kHeldLine(500);
   std::optional<Time> next;
-  if (end_ && (output_.reading() || errors_.reading())) next = ended_ + kLastWords;
+  if (end_ && dismissed_ && !closed_) next = std::max(ended_, *dismissed_) + kLastWords;
   if (output_.tracker().holding() || errors_.tracker().holding()) {
     const auto flush = std::chrono::steady_clock::now() + kHeldLine;
     next = next ? std::min(*next, flush) : flush;
@@ -101,7 +107,6 @@ void RankProcess::Reap(int status, Time now) {
   poll(polls.data(), polls.size(), 0);
   Advance(polls, now);
   DescribeEnd(status, now);
-  if (plan_.start.own_group) kill(-pid_, SIGKILL);  // what it left running
 }
 
 void RankProcess::DescribeEnd(int status, Time now) {

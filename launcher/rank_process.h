@@ -46,8 +46,10 @@ class RankProcess {
   pid_t pid() const { return pid_; }
   std::uint32_t rank() const { return plan_.rank; }
   bool running() const { return pid_ > 0 && !end_; }
-  // Ended, and its output is on its way.
-  bool settled() const { return end_.has_value() && !output_.active() && !errors_.active(); }
+  // Ended, and its output is on its way: all that the rank has left running has closed it too, or it was dismissed.
+  bool settled() const {
+    return end_.has_value() && !output_.active() && !errors_.active() && (!dismissed_ || closed_ || pid_ <= 0);
+  }
   const std::optional<RankEnd>& end() const { return end_; }
   Time last_output() const { return last_output_; }
 
@@ -61,6 +63,8 @@ class RankProcess {
 
   void Signal(int number) const;  // to its process
   void KillAll() const;           // SIGKILL to its process group
+  // Nobody waits for what it has left running: its last words are read for a moment more, then the rest is killed.
+  void Dismiss(Time now);
   RankState Look(bool stack) const;
 
  private:
@@ -75,6 +79,8 @@ class RankProcess {
   Stream errors_{};
   std::optional<RankEnd> end_{};
   Time ended_{};
+  std::optional<Time> dismissed_{};
+  bool closed_ = false;  // the moment after its end is over
   Time last_output_;
   std::optional<std::uint64_t> oom_kills_{};
 };

@@ -93,10 +93,15 @@ TEST(RankProcess, ProgramThatIsNotThereHasEndedAtOnce) {
   EXPECT_EQ(rank.end()->exit_code, 127);
 }
 
-TEST(RankProcess, WhatItLeftRunningDoesNotHoldUsAndIsEnded) {
+TEST(RankProcess, DismissedWhatItLeftRunningIsEnded) {
   const std::string note = ::testing::TempDir() + "left_" + std::to_string(getpid());
   const auto started = Clock::now();
-  EXPECT_EQ(RunToEnd(Shell("sleep 600 & echo $! > " + note + "; exit 0")).exit_code, 0);
+  RankProcess rank(Shell("sleep 600 & echo $! > " + note + "; exit 0"), "n", started);
+  StartFault fault;
+  ASSERT_TRUE(rank.Start(SaveSignals(), &fault));
+  rank.Dismiss(started);
+  Pump(&rank);
+  EXPECT_EQ(rank.end()->exit_code, 0);
   EXPECT_LT(Clock::now() - started, std::chrono::seconds(15));
   pid_t left = 0;
   std::ifstream(note) >> left;

@@ -12,12 +12,15 @@ namespace {
 std::string Settings(const NodeEntry& entry) {
   std::string text = entry.planned ? "plan:" : "no plan:";
   if (!entry.rails.empty()) text += " rails " + base::Printable(EncodeKinds(entry.rails));
-  if (entry.planned_values.empty() && entry.user_values.empty()) return text + " nothing else set";
-  for (const auto& [name, value] : entry.planned_values)
+  for (const auto& [name, value] : entry.planned_values) {
     text += " " + base::Printable(name) + "=" + base::Printable(value);
-  if (!entry.user_values.empty()) text += "; user:";
-  for (const auto& [name, value] : entry.user_values)
+  }
+  if (text.back() == ':') text += " nothing";
+  if (entry.user_values.empty()) return text;
+  text += "; user:";
+  for (const auto& [name, value] : entry.user_values) {
     text += " " + base::Printable(name) + "=" + base::Printable(value);
+  }
   return text;
 }
 

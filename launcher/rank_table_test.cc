@@ -21,7 +21,7 @@ TEST(RankTableTest, HasALinePerNode) {
   EXPECT_EQ(RenderNodeTable({first, second}),
             "node      ranks  settings\n"
             "server1   0-1    plan: rails 2xE400 NCCL_IB_GID_INDEX=3; user: NCCL_DEBUG=INFO\n"
-            "server10  2      no plan: nothing else set\n");
+            "server10  2      no plan: nothing\n");
 }
 
 // Names and values come from other nodes: none of them may reach the terminal as it is.
@@ -32,13 +32,13 @@ TEST(RankTableTest, IsPrintableWhateverTheEntriesHold) {
     const char* value;
     const char* line;
   } rows[] = {
-      {"a\x1b[31m", "NCCL_X", "1", "a\\x1b[31m  0      no plan:; user: NCCL_X=1\n"},
-      {"a\nb", "NCCL_X", "1", "a\\x0ab  0      no plan:; user: NCCL_X=1\n"},
-      {"\xff", "NCCL_X", "1", "\\xff  0      no plan:; user: NCCL_X=1\n"},
-      {"node", "NCCL_\x7f", "1", "node  0      no plan:; user: NCCL_\\x7f=1\n"},
-      {"node", "NCCL_\n", "1", "node  0      no plan:; user: NCCL_\\x0a=1\n"},
-      {"node", "NCCL_X", "\t\r", "node  0      no plan:; user: NCCL_X=\\x09\\x0d\n"},
-      {"", "", "", "      0      no plan:; user: =\n"},
+      {"a\x1b[31m", "NCCL_X", "1", "a\\x1b[31m  0      no plan: nothing; user: NCCL_X=1\n"},
+      {"a\nb", "NCCL_X", "1", "a\\x0ab  0      no plan: nothing; user: NCCL_X=1\n"},
+      {"\xff", "NCCL_X", "1", "\\xff  0      no plan: nothing; user: NCCL_X=1\n"},
+      {"node", "NCCL_\x7f", "1", "node  0      no plan: nothing; user: NCCL_\\x7f=1\n"},
+      {"node", "NCCL_\n", "1", "node  0      no plan: nothing; user: NCCL_\\x0a=1\n"},
+      {"node", "NCCL_X", "\t\r", "node  0      no plan: nothing; user: NCCL_X=\\x09\\x0d\n"},
+      {"", "", "", "      0      no plan: nothing; user: =\n"},
   };
   for (const auto& row : rows) {
     NodeEntry entry{.node = row.node, .ranks = "0"};

@@ -12,17 +12,23 @@ namespace nccl_tune::launcher {
 struct SavedSignals {
   sigset_t mask;
   struct sigaction pipe;
+  struct sigaction file_size;
 };
 
 inline SavedSignals SaveSignals() {
   SavedSignals saved{};
   pthread_sigmask(SIG_SETMASK, nullptr, &saved.mask);
   sigaction(SIGPIPE, nullptr, &saved.pipe);
+  sigaction(SIGXFSZ, nullptr, &saved.file_size);
   return saved;
 }
 
+// A file that reaches its limit (ulimit -f) is an error of its write then, not our end.
+inline void IgnoreFileSize() { signal(SIGXFSZ, SIG_IGN); }
+
 inline void RestoreSignals(const SavedSignals& saved) {
   sigaction(SIGPIPE, &saved.pipe, nullptr);
+  sigaction(SIGXFSZ, &saved.file_size, nullptr);
   pthread_sigmask(SIG_SETMASK, &saved.mask, nullptr);
 }
 

@@ -160,6 +160,12 @@ bool IsOwnUser(int descriptor) {
   return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
 }
 
+std::int64_t PeerPid(int descriptor) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.pid : 0;
+}
+
 std::string SourceAddressTowards(const std::string& peer) {
   constexpr std::uint16_t kDiscard = 9;  // nothing is sent: connecting a datagram socket only looks up the route
   const auto address = Parse(peer, kDiscard);

@@ -31,6 +31,9 @@ void KeepAlive(int descriptor);
 // Whether the other end of a Unix socket is a process of our own user.
 bool IsOwnUser(int descriptor);
 
+// Of the process at the other end of a Unix socket when it connected; 0: not known.
+std::int64_t PeerPid(int descriptor);
+
 // The address of this node from which packets to `peer` (a number) leave; empty when there is no route.
 std::string SourceAddressTowards(const std::string& peer);
 

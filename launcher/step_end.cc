@@ -54,4 +54,10 @@ void ReportFailure(const Failure& failure, const std::string& folder, const Requ
   if (IsRequeued(on, failure)) Requeue(failure, restarts);
 }
 
+void KillStep(const std::string& step) {
+  constexpr std::chrono::seconds kPatience(10);
+  const auto done = hw::RunProgram({"scancel", "--signal=KILL", step}, kPatience);
+  if (!done.ok()) Say("step " + step + " could not be killed: " + done.error().ToString());
+}
+
 }  // namespace nccl_tune::launcher

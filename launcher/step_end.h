@@ -25,6 +25,9 @@ bool IsRequeued(const RequeueOn& on, const Failure& failure);
 // scontrol, for 10 s at most.
 void ReportFailure(const Failure& failure, const std::string& folder, const RequeueOn& on, std::uint32_t restarts);
 
+// Asks Slurm to kill the step "JOB.STEP"; says so where that fails. 10 s at most.
+void KillStep(const std::string& step);
+
 }  // namespace nccl_tune::launcher
 
 #endif  // NCCL_TUNE_LAUNCHER_STEP_END_H_

@@ -30,13 +30,15 @@ constexpr milliseconds kAnswerPatience(2000);
 constexpr milliseconds kLookPatience(12'000);
 // How long those below may take to connect when nothing waited for them before the start.
 constexpr milliseconds kConnectPatience(15'000);
+// After the grace period, for those below to say that they are done: a launcher that is stopped never will.
+constexpr milliseconds kGiveUpPatience(5000);
 // After the loss of the parent: when Slurm ends the step all at once, nobody has to say anything.
 constexpr milliseconds kOrphanPatience(1000);
 
 // Ours, or of no use to a rank.
 bool IsForwarded(int number) {
-  constexpr int kOwn[] = {SIGCHLD, SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE,
-                          SIGILL,  SIGTRAP, SIGPIPE, SIGTTIN, SIGTTOU};
+  constexpr int kOwn[] = {SIGCHLD, SIGKILL, SIGSTOP, SIGSEGV, SIGBUS,  SIGFPE,
+                          SIGILL,  SIGTRAP, SIGPIPE, SIGTTIN, SIGTTOU, SIGXFSZ};
   // The two below SIGRTMIN belong to the C library.
   if (number > SIGSYS && number < SIGRTMIN) return false;
   return std::find(std::begin(kOwn), std::end(kOwn), number) == std::end(kOwn);
@@ -87,6 +89,7 @@ class Supervisor {
   void BeginEnding(int status, Clock::time_point now);
   bool Finished(Clock::time_point now) const;
   bool AllRanks(bool (RankProcess::*is)() const) const;
+  void NameTheSilent() const;
   Outcome Conclude() const;
 
   Supervision plan_;
@@ -106,6 +109,7 @@ class Supervisor {
   std::vector<RankEnd> told_ends_{};                 // to the parent
   bool told_silent_ = false;
   bool told_done_ = false;
+  std::optional<Clock::time_point> give_up_at_{};
   std::optional<Clock::time_point> orphan_until_{};
   bool orphan_speaks_ = false;
   std::optional<Clock::time_point> look_until_{};
@@ -141,6 +145,7 @@ Outcome Supervisor::Run() {
   if (plan_.started) plan_.started();
   while (!Finished(Clock::now())) Wait();
   links_.Drain(milliseconds(500));
+  if (plan_.is_root) NameTheSilent();
   return Conclude();
 }
 
@@ -178,6 +183,7 @@ Clock::time_point Supervisor::NextWake(Clock::time_point now) const {
   sooner(links_.NextDeadline());
   sooner(judge_.due());
   sooner(kill_at_);
+  if (give_up_at_ && *give_up_at_ > now) sooner(give_up_at_);
   sooner(answer_until_);
   sooner(look_until_);
   sooner(orphan_until_);
@@ -209,6 +215,7 @@ void Supervisor::TakeChildren(Clock::time_point now) {
     for (std::size_t index = 0; index < ranks_.size(); ++index) {
       if (ranks_[index]->pid() != pid || !ranks_[index]->running()) continue;
       ranks_[index]->Reap(status, now);
+      if (outside_) ranks_[index]->Dismiss(now);
       if (ending_ || StatusOf(*ranks_[index]->end()) == 0) continue;
       if (!first_end_) first_end_ = index;
       TellEnd(*ranks_[index]->end(), now);
@@ -309,8 +316,17 @@ void Supervisor::TakeLoss(const LinkEvent& event, Clock::time_point now) {
   if (below == nullptr) return;
   below->gone = true;
   if (below->done || ending_) return;
-  const std::string task = "rank " + std::to_string(event.rank);
-  TellLost({event.role == Role::kLocal ? plan_.node + " (" + task + ")" : below->name}, now);
+  if (event.role != Role::kLocal) {
+    TellLost({below->name}, now);
+    return;
+  }
+  TellEnd({.rank = event.rank,
+           .node = plan_.node,
+           .pid = event.pid,
+           .signal = SIGKILL,
+           .seconds = std::chrono::duration<double>(now - start_).count(),
+           .last_lines = {"(the nccl-launch of this rank was killed)"}},
+          now);
 }
 
 void Supervisor::WatchClock(Clock::time_point now) {
@@ -334,8 +350,12 @@ void Supervisor::WatchClock(Clock::time_point now) {
     Report(std::move(hang));
     BeginEnding(kTimedOut, now);
   }
+  if (answer_until_ && now >= *answer_until_ && first_end_) BeginEnding(StatusOf(*ranks_[*first_end_]->end()), now);
   if (kill_at_ && now >= *kill_at_) {
-    for (const auto& rank : ranks_) rank->KillAll();
+    for (const auto& rank : ranks_) {
+      rank->KillAll();
+      rank->Dismiss(now);
+    }
     kill_at_ = now + milliseconds(1000);  // one that was being started meanwhile
   }
   const bool below_done =
@@ -415,7 +435,9 @@ void Supervisor::BeginEnding(int status, Clock::time_point now) {
   for (const auto& rank : ranks_) {
     rank->Signal(SIGTERM);
     rank->Signal(SIGCONT);  // one that is stopped would not see it
+    rank->Dismiss(now);
   }
+  give_up_at_ = now + plan_.options.grace + kGiveUpPatience;
   const auto kill_at = now + plan_.options.grace;
   kill_at_ = kill_at_ ? std::min(*kill_at_, kill_at) : kill_at;
 }
@@ -431,8 +453,19 @@ bool Supervisor::Finished(Clock::time_point now) const {
   // Those below need us to hear from rank 0, until they have ended; some may not even have connected yet.
   const auto live =
       std::count_if(below_.begin(), below_.end(), [](const Below& one) { return !one.done && !one.gone; });
-  if (live > 0) return false;
+  if (live > 0) return give_up_at_ && now >= *give_up_at_;
   return told_done_ || ending_ || outside_;
+}
+
+void Supervisor::NameTheSilent() const {
+  std::string names;
+  for (const Below& one : below_) {
+    if (one.done || one.gone) continue;
+    names += (names.empty() ? "" : ", ") + (one.role == Role::kLocal ? "rank " + std::to_string(one.rank) : one.name);
+  }
+  if (names.empty()) return;
+  Say("no word from the launcher of " + names + " after the grace period: Slurm is asked to kill the step");
+  if (plan_.kill_step) plan_.kill_step();
 }
 
 Outcome Supervisor::Conclude() const {

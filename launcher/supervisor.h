@@ -41,7 +41,8 @@ struct Supervision {
   // Called by rank 0's supervisor, once, with what failed first; prints and keeps it. Also by one that has lost rank
   // 0's.
   std::function<void(Failure)> report{};
-  std::function<void()> started{};  // called once the ranks run; may be empty
+  std::function<void()> started{};    // called once the ranks run; may be empty
+  std::function<void()> kill_step{};  // by rank 0's, when somebody below does not end; may be empty
 };
 
 // How this task has to end: by `signal`, so that Slurm sees what the rank died of, or with `status`.

@@ -230,6 +230,40 @@ TEST(Supervisor, LossOfRankZerosLauncherEndsTheOthers) {
   EXPECT_EQ(ended[2].errors, "");
 }
 
+TEST(Supervisor, WhatARankHasLeftRunningIsHeardToItsEnd) {
+  Step step({"(sleep 0.4; echo late) & echo early; exit 0", "exec sleep 0.1"});
+  const auto ended = step.Run();
+  EXPECT_EQ(ended[0].status, 0);
+  EXPECT_EQ(ended[0].output, "early\nlate\n");
+}
+
+TEST(Supervisor, AfterAFailureWhatRanksLeftRunningIsEnded) {
+  Step step({"sleep 600 & exit 0", "(sleep 0.1; echo last words >&2) & sleep 600 & exit 3"});
+  const auto started = Clock::now();
+  const auto ended = step.Run();
+  EXPECT_EQ(ended[0].status, 3);
+  EXPECT_EQ(ended[1].status, 3);
+  EXPECT_EQ(ended[1].errors, "last words\n");
+  EXPECT_LT(Clock::now() - started, std::chrono::seconds(15));
+}
+
+TEST(Supervisor, LauncherThatIsStoppedDoesNotHoldTheOthers) {
+  Step step({"exec sleep 600", "touch $HERE/up; exec sleep 600",
+             "while ! [ -e $HERE/stopped ]; do sleep 0.02; done; exit 5"});
+  step.Start();
+  step.WaitFor(step.Note("up"));
+  usleep(200'000);
+  kill(step.pids[1], SIGSTOP);
+  std::ofstream(step.Note("stopped")) << "x";
+  int status = 0;
+  ASSERT_EQ(waitpid(step.pids[0], &status, 0), step.pids[0]);
+  EXPECT_EQ(WEXITSTATUS(status), 5);
+  EXPECT_EQ(step.Text(0, ".err"),
+            "REPORT 0 first 2\nnccl-launch: no word from the launcher of n1 after the grace period: Slurm is asked to "
+            "kill the "
+            "step\n");
+}
+
 TEST(Supervisor, TimeoutIs124) {
   Step step({"exec sleep 600", "exec sleep 600"});
   step.options.timeout = milliseconds(400);

@@ -83,7 +83,11 @@ Result<std::unique_ptr<Session>> Session::Init(const base::Environment& environm
   pmix_proc_t self;
   std::memset(&self, 0, sizeof self);
   const pmix_status_t status = PMIx_Init(&self, nullptr, 0);
-  if (status == PMIX_ERR_UNREACH) return PmixError("PMIx_Init", status, Code::kNotFound);
+  if (status == PMIX_ERR_UNREACH) {
+    Error error = PmixError("PMIx_Init", status, Code::kNotFound);
+    error.hint = "The PMIX_* variables lead to no server of this step: leave them as srun --mpi=pmix sets them.";
+    return error;
+  }
   if (status != PMIX_SUCCESS) return PmixError("PMIx_Init", status);
   std::unique_ptr<Session> session(new Session(self.nspace, self.rank));
   NCCL_TUNE_RETURN_IF_ERROR(session->ReadSize());

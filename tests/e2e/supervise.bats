@@ -216,6 +216,34 @@ END
   [ "$(grep '^v ' <<<"$output" | cut -d' ' -f3 | sort -u | wc -l)" -eq "$(($(nproc) > 1 ? 2 : 1))" ]
 }
 
+@test "what a rank leaves running is heard to its end, as without us" {
+  on_cluster srun -N1 -n1 --mpi=pmix nccl-launch -- bash -c 'exec > >(sleep 0.5; cat); seq 1 100000'
+  [ "$status" -eq 0 ]
+  [ "$(wc -l <<<"$output")" -eq 100000 ]
+}
+
+@test "limits of the task are said, or do not matter" {
+  on_cluster srun -N1 -n2 --mpi=pmix sh -c 'ulimit -n 8; exec nccl-launch -- echo ran'
+  [ "$status" -eq 125 ]
+  [ "$(grep -c '^nccl-launch: only 8 open files are allowed' <<<"$output")" -eq 1 ]
+  on_cluster srun -N1 -n1 --mpi=pmix sh -c 'ulimit -f 8; exec nccl-launch --log-dir /tmp/limit -- sh -c "seq 1 9000 >&2; sleep 0.2"'
+  [ "$status" -eq 0 ]
+  [ "$(grep -c "the log of this rank ends here" <<<"$output")" -eq 1 ]
+  on_cluster srun -N2 --ntasks-per-node=1 --mpi=pmix env 'SLURM_STEP_TASKS_PER_NODE=1(x1000000000)' nccl-launch -- true
+  [ "$status" -eq 125 ]
+  [[ "$output" == *"SLURM_STEP_TASKS_PER_NODE: names more nodes than the step has tasks"* ]]
+  on_cluster srun -N1 -n2 --mpi=pmix env SLURM_PROCID=77 nccl-launch -- true
+  [ "$status" -eq 125 ]
+  [[ "$output" == *"nccl-launch: "* ]]
+}
+
+@test "a launcher that is killed beside others of its node is named as a rank" {
+  # shellcheck disable=SC2016
+  launch -- sh -c '[ $RANK = 3 ] || exec sleep 600; sleep 0.3; kill -9 $PPID; sleep 600'
+  [ "$status" -eq 137 ]
+  [[ "$output" == *"nccl-launch: rank 3 (server2, pid "*"killed by signal 9"*"the nccl-launch of this rank was killed"* ]]
+}
+
 @test "--exec leaves no parent" {
   # shellcheck disable=SC2016
   launch --exec -- sh -c 'tr "\0" " " </proc/$PPID/cmdline'
