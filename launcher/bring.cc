@@ -11,7 +11,6 @@
 #include "hw/read_node.h"
 #include "launcher/child.h"
 #include "launcher/facts_of_step.h"
-#include "launcher/hash.h"
 #include "launcher/node_view.h"
 #include "launcher/rank_list.h"
 #include "launcher/read_entry.h"
@@ -51,6 +50,7 @@ Status Place(const Options& options, const pmix::Step& step, const hw::Tree& roo
   const facts::Node node = ReadLiveNode(root);
   NCCL_TUNE_ASSIGN_OR_RETURN(gpus, FindVisibleGpus(environment, node));
   own->gpus = gpus.ids.size();
+  own->own_gpus = SeesOwnGpusOnly(environment, gpus);
   if (per_gpu) {
     NCCL_TUNE_ASSIGN_OR_RETURN(count, RanksForGpus(gpus));
     own->bringing.procs = static_cast<std::uint32_t>(count);
@@ -147,15 +147,6 @@ std::string LinkAddress(const Environment& environment, const std::string& node)
   return own.empty() ? "127.0.0.1" : own.front().text;
 }
 
-std::string SettingsDigest(const Environment& environment) {
-  std::string text;
-  for (auto one = environment.lower_bound("NCCL_"); one != environment.end() && one->first.starts_with("NCCL_");
-       ++one) {
-    if (!one->first.starts_with("NCCL_TUNE_")) text += one->first + "=" + one->second + "\n";
-  }
-  return std::to_string(HashText(text));
-}
-
 Result<Own> Bring(const Options& options, const pmix::Step& step, const hw::Tree& root,
                   const Environment& environment) {
   if (options.procs_per_node && step.local_size != 1) {
@@ -181,7 +172,7 @@ Result<Own> Bring(const Options& options, const pmix::Step& step, const hw::Tree
   out.preflight_limit = options.preflight_limit;
   out.start_limit = options.start_limit;
   out.address = LinkAddress(environment, step.node);
-  out.digest = SettingsDigest(environment);
+  out.digest = SettingsOf(environment);
   if (!options.program.empty()) {
     out.program = options.program.front();
     out.exec_error = CheckProgram(out.program, environment);
@@ -189,6 +180,10 @@ Result<Own> Bring(const Options& options, const pmix::Step& step, const hw::Tree
   if (step.rank == out.node_ranks.front() && out.preflight != Preflight::kOff) {
     std::vector<facts::Note> notes;
     out.entry = ReadOwnNode(root, hw::ReadLiveIp(root, &notes), step, environment).entry;
+    if (out.procs > 1 && !out.procs_vary) {
+      out.entry.ranks =
+          std::to_string(step.rank * out.procs) + "-" + std::to_string(step.rank * out.procs + out.procs - 1);
+    }
   }
   if (step.rank == 0) {
     NCCL_TUNE_ASSIGN_OR_RETURN(facts, FactsOfStep(step, environment));

@@ -31,14 +31,12 @@ base::Result<std::vector<std::uint32_t>> RanksOfNode(const base::Environment& en
 // to srun leave; else the node's first address, else loopback.
 std::string LinkAddress(const base::Environment& environment, const std::string& node);
 
-// One number for the NCCL_* variables that a task sees.
-std::string SettingsDigest(const base::Environment& environment);
-
 struct Own {
   Bringing bringing{};
   std::optional<MasterPort> port{};     // of rank 0
   std::vector<Placement> placements{};  // of the ranks that this task starts; empty: as they are
   std::size_t gpus = 0;                 // that it sees, where that was looked at
+  bool own_gpus = false;                // Slurm gave them to this task alone
 };
 
 // Fails on what makes the run impossible on this node: --bind gpu without a GPU, no free port, more than one task a

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -84,6 +85,21 @@ Report RunChild(const ProgramStart& start, const SavedSignals& signals, pid_t pa
   return report;
 }
 
+// Whether the file's first line names an interpreter that cannot be found.
+bool LacksInterpreter(const std::string& path) {
+  std::array<char, 256> start{};
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const ssize_t got = read(descriptor, start.data(), start.size());
+  close(descriptor);
+  std::string_view line(start.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (!line.starts_with("#!")) return false;
+  line = line.substr(2, line.find('\n') - 2);
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  const std::string interpreter(line.substr(0, line.find_first_of(" \t")));
+  return !interpreter.empty() && access(interpreter.c_str(), F_OK) != 0;
+}
+
 StartFault OwnFault(const std::string& call) {
   return {.status = 125, .text = "cannot start a process: " + call + ": " + std::strerror(errno)};
 }
@@ -91,17 +107,30 @@ StartFault OwnFault(const std::string& call) {
 }  // namespace
 
 StartFault DescribeExecError(const std::string& program, int reason) {
+  if (reason == kNoInterpreter) {
+    return {
+        .status = 126,
+        .text =
+            base::Printable(program) +
+            ": cannot be executed: the interpreter that its first line names is not there (or that line ends with CR)"};
+  }
   const bool absent = reason == ENOENT || reason == ENOTDIR;
   return {.status = absent ? 127 : 126,
           .text = base::Printable(program) + ": " + (absent ? "not found: " : "cannot be executed: ") +
                   std::strerror(reason)};
 }
 
+// exec says "no such file" of a script's interpreter as of the script.
+static int Truly(const ProgramStart& start, int reason) {
+  return reason == ENOENT && CheckProgram(start.program[0], start.environment) == kNoInterpreter ? kNoInterpreter
+                                                                                                 : reason;
+}
+
 StartFault BecomeProgram(const ProgramStart& start) {
   if (start.prepare) {
     if (const auto prepared = start.prepare(); !prepared.ok()) return {.text = prepared.error().ToString()};
   }
-  return DescribeExecError(start.program[0], Execute(start));
+  return DescribeExecError(start.program[0], Truly(start, Execute(start)));
 }
 
 bool StartChild(const ProgramStart& start, const SavedSignals& signals, Child* child, StartFault* fault) {
@@ -134,7 +163,7 @@ bool StartChild(const ProgramStart& start, const SavedSignals& signals, Child* c
   report_pipe.Close();
   if (got > 0) {
     waitpid(pid, nullptr, 0);
-    *fault = report.reason != 0 ? DescribeExecError(start.program[0], report.reason)
+    *fault = report.reason != 0 ? DescribeExecError(start.program[0], Truly(start, report.reason))
                                 : StartFault{.text = report.text.data()};
     output.Close();
     errors.Close();
@@ -152,7 +181,8 @@ int CheckProgram(const std::string& program, const base::Environment& environmen
     struct stat status {};
     if (stat(path.c_str(), &status) != 0) return errno;
     if (!S_ISREG(status.st_mode)) return EACCES;
-    return access(path.c_str(), X_OK) == 0 ? 0 : errno;
+    if (access(path.c_str(), X_OK) != 0) return errno;
+    return LacksInterpreter(path) ? kNoInterpreter : 0;
   };
   if (program.find('/') != std::string::npos) return check(program);
   // As execvp: what may not be executed is passed over, and named only when nothing else is found.
@@ -163,7 +193,7 @@ int CheckProgram(const std::string& program, const base::Environment& environmen
     const std::string folder = path.substr(start, end - start);
     const int found = check((folder.empty() ? "." : folder) + "/" + program);
     if (found == 0) return 0;
-    if (found == EACCES) reason = EACCES;
+    if (found == EACCES || found == kNoInterpreter) reason = found;
     start = end + 1;
   }
   return reason;

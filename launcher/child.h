@@ -47,6 +47,9 @@ StartFault BecomeProgram(const ProgramStart& start);
 // `fault` is filled when there is no child. The child is killed when this process dies.
 bool StartChild(const ProgramStart& start, const SavedSignals& signals, Child* child, StartFault* fault);
 
+// A reason of our own beside errno's: the file is a script whose first line names an interpreter that is not there.
+inline constexpr int kNoInterpreter = 4095;
+
 // 0 when execvp would find PROGRAM and may execute it now, else the errno that it would give.
 int CheckProgram(const std::string& program, const base::Environment& environment);
 

@@ -136,7 +136,7 @@ TEST_F(BadProgram, StatusAndWords) {
       {"./no-such-program", 127, "not found: No such file or directory"},
       {"no-such-program", 127, "not found"},
       {folder_ + "/plain/x", 127, "not found: Not a directory"},
-      {folder_ + "/lost", 127, "not found"},
+      {folder_ + "/lost", 126, "cannot be executed: the interpreter that its first line names is not there"},
       {folder_ + "/plain", 126, "cannot be executed: Permission denied"},
       {folder_ + "/folder", 126, "cannot be executed: Permission denied"},
       {std::string(5000, 'x'), 126, "cannot be executed: File name too long"},
@@ -170,6 +170,8 @@ TEST_F(BadProgram, CheckSeesItBeforeTheStart) {
   EXPECT_EQ(CheckProgram("no-such-program", {{"PATH", ""}}), ENOENT);
   EXPECT_EQ(CheckProgram("sh", {{"PATH", "/no/such/folder"}}), ENOENT);
   EXPECT_EQ(CheckProgram("", environment), EACCES);
+  EXPECT_EQ(CheckProgram(folder_ + "/lost", environment), kNoInterpreter);
+  EXPECT_EQ(CheckProgram("lost", environment), kNoInterpreter);
 }
 
 }  // namespace

@@ -103,12 +103,7 @@ std::vector<Row> FixedRows() {
 
 // `users`: someone else than our plans set it, on some node.
 Severity SeverityOf(const std::string& variable, bool users) {
-  // Each rank derives its part of an algorithm, or the transport, from them: ranks that differ wait for each other.
-  constexpr std::array<std::string_view, 11> kAlike = {"NCCL_ALGO",          "NCCL_PROTO",      "NCCL_NET",
-                                                       "NCCL_NET_PLUGIN",    "NCCL_IB_DISABLE", "NCCL_COMM_ID",
-                                                       "NCCL_SOCKET_FAMILY", "NCCL_NTHREADS",   "NCCL_MIN_NCHANNELS",
-                                                       "NCCL_MAX_NCHANNELS", "NCCL_BUFFSIZE"};
-  if (users && std::find(kAlike.begin(), kAlike.end(), variable) != kAlike.end()) return Severity::kFail;
+  if (users && MustBeAlike(variable)) return Severity::kFail;
   return IsOfOneNode(variable) || variable.starts_with("NCCL_DEBUG") ? Severity::kNote : Severity::kWarn;
 }
 

@@ -122,4 +122,58 @@ void DescribeSettings(const nccl::SourcedEnvironment& now, const env::PlanSummar
   entry->changeable = plan != nullptr ? FindChangeable(now, *plan) : Changeable{};
 }
 
+bool MustBeAlike(std::string_view variable) {
+  constexpr std::array<std::string_view, 11> kAlike = {"NCCL_ALGO",          "NCCL_PROTO",      "NCCL_NET",
+                                                       "NCCL_NET_PLUGIN",    "NCCL_IB_DISABLE", "NCCL_COMM_ID",
+                                                       "NCCL_SOCKET_FAMILY", "NCCL_NTHREADS",   "NCCL_MIN_NCHANNELS",
+                                                       "NCCL_MAX_NCHANNELS", "NCCL_BUFFSIZE"};
+  return std::find(kAlike.begin(), kAlike.end(), variable) != kAlike.end();
+}
+
+std::string SettingsOf(const base::Environment& environment) {
+  constexpr std::size_t kMostBytes = std::size_t{16} << 10U;
+  std::string text;
+  for (auto one = environment.lower_bound("NCCL_"); one != environment.end() && one->first.starts_with("NCCL_");
+       ++one) {
+    const auto& [name, value] = *one;
+    if (!Travels(name) || name == "NCCL_HOSTID" || name == "NCCL_DEBUG_FILE" || value.find('\n') != value.npos)
+      continue;
+    if (text.size() + name.size() + value.size() > kMostBytes) break;
+    text += name + "=" + value + "\n";
+  }
+  return text;
+}
+
+std::string FindOddSettings(std::string_view own, std::string_view others, bool* grave) {
+  const auto parse = [](std::string_view text) {
+    Values values;
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      const std::string_view line = text.substr(0, end);
+      text.remove_prefix(std::min(text.size(), end + 1));
+      const std::size_t equals = line.find('=');
+      if (equals != line.npos) values[std::string(line.substr(0, equals))] = line.substr(equals + 1);
+    }
+    return values;
+  };
+  const Values mine = parse(own);
+  const Values theirs = parse(others);
+  std::map<std::string, std::string> odd;
+  for (const auto& [name, value] : theirs) {
+    const auto found = mine.find(name);
+    if (found == mine.end() || found->second != value) odd[name] = name + "=" + value;
+  }
+  for (const auto& [name, value] : mine) {
+    if (!theirs.contains(name)) odd[name] = name + " unset";
+  }
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  std::size_t shown = 0;
+  for (const auto& [name, words] : odd) {
+    *grave = *grave || MustBeAlike(name);
+    if (shown++ < kShown) text += (text.empty() ? "" : ", ") + base::Printable(words);
+  }
+  return odd.size() > kShown ? text + ", ..." : text;
+}
+
 }  // namespace nccl_tune::launcher

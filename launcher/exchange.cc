@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/exchange.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -28,8 +29,6 @@ std::string Join(const std::string& first, const std::string& second, const std:
   return first + " " + second + " " + third;
 }
 
-std::string RankWord(const std::vector<std::uint32_t>& ranks) { return ranks.size() == 1 ? "rank " : "ranks "; }
-
 struct Words {
   std::string first;
   std::string second;
@@ -43,7 +42,7 @@ Result<Words> Split(const std::string& text) {
     return Error{.code = Code::kInvalidInput,
                  .what = "not an entry of this version of nccl-launch",
                  .seen = base::Shortened(text),
-                 .hint = "Do all nodes have the same nccl-launch?"};
+                 .hint = "Do all tasks have the same nccl-launch, with the same options?"};
   }
   return Words{text.substr(0, one), text.substr(one + 1, two - one - 1), text.substr(two + 1)};
 }
@@ -55,7 +54,8 @@ class Assembly {
 
   Result<Together> Run() {
     NCCL_TUNE_RETURN_IF_ERROR(Offer());
-    NCCL_TUNE_RETURN_IF_ERROR(exchange_.Fence(own_.start_limit, "start nccl-launch"));
+    if (auto met = exchange_.Fence(own_.start_limit, "start nccl-launch (--start-timeout)"); !met.ok())
+      return met.error();
     NCCL_TUNE_RETURN_IF_ERROR(ReadRoot());
     NCCL_TUNE_RETURN_IF_ERROR(CountRanks());
     if (NeedsLinks()) NCCL_TUNE_RETURN_IF_ERROR(Connect());
@@ -185,8 +185,9 @@ class Assembly {
     }
     auto verdict = Judge(out_.entries, FailedProbes(found), own_.preflight, own_.least);
     out_.lines = std::move(verdict.lines);
-    AddTaskLines(found);
+    const bool alike = AddTaskLines(found);
     int status = verdict.agreement.stop ? kPreflightFailed : 0;
+    if (!alike && own_.preflight == launcher::Preflight::kFail) status = kPreflightFailed;
     for (const auto& [reason, nodes] : cannot) {
       const StartFault fault = DescribeExecError(own_.program, reason);
       out_.lines.push_back(fault.text + " on " + nodes);
@@ -228,29 +229,32 @@ class Assembly {
     return probes;
   }
 
-  void AddTaskLines(const Message& found) {
-    std::map<std::string, std::vector<std::uint32_t>> odd;
-    std::map<std::string, std::vector<std::uint32_t>> missing;
+  // Of tasks beside their node's first; false where a run must not go on.
+  bool AddTaskLines(const Message& found) {
+    std::map<std::string, std::vector<std::uint32_t>> groups;  // what is said, without the ranks
+    bool grave = false;
     for (const Problem& one : found.problems) {
-      if (one.kind == Problem::Kind::kOdd) odd[one.from].push_back(one.rank);
-      if (one.kind == Problem::Kind::kMissing) missing[one.from].push_back(one.rank);
+      const std::string node = " on " + base::Printable(one.from);
+      if (one.kind == Problem::Kind::kOdd) {
+        groups[node + " with other NCCL settings than the first rank of that node: " + base::Printable(one.reason)]
+            .push_back(one.rank);
+        grave = grave || one.to == "grave";
+      }
+      if (one.kind == Problem::Kind::kMissing) groups[node + " not come to the preflight in time"].push_back(one.rank);
     }
-    constexpr std::size_t kShown = 4;
+    constexpr std::size_t kShown = 6;
     std::size_t shown = 0;
-    for (const auto& [node, ranks] : odd) {
-      if (shown++ == kShown) break;
-      out_.lines.push_back(RankWord(ranks) + CompactList(ranks) + " on " + base::Printable(node) +
-                           " with other NCCL settings than the first rank of that node");
+    for (auto& [words, ranks] : groups) {
+      if (shown++ == kShown) {
+        out_.lines.push_back("and so on " + std::to_string(groups.size() - kShown) + " more nodes");
+        break;
+      }
+      std::sort(ranks.begin(), ranks.end());
+      out_.lines.push_back((ranks.size() == 1 ? "rank " : "ranks ") + CompactList(ranks) + words);
     }
-    if (odd.size() > kShown) {
-      out_.lines.push_back("and so ranks on " + std::to_string(odd.size() - kShown) + " more nodes");
-    }
-    shown = 0;
-    for (const auto& [node, ranks] : missing) {
-      if (shown++ == kShown) break;
-      out_.lines.push_back(RankWord(ranks) + CompactList(ranks) + " on " + base::Printable(node) +
-                           " not come to the preflight in time");
-    }
+    if (grave)
+      out_.lines.push_back("Set NCCL's variables alike for all ranks: where they differ, ranks wait for each other.");
+    return !grave;
   }
 
   pmix::Exchange& exchange_;

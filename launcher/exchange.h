@@ -30,7 +30,7 @@ struct Bringing {
   std::uint32_t procs = 1;                  // ranks that this task will start
   bool procs_vary = false;                  // other nodes' tasks may start another number
   std::string address{};                    // a number, where other nodes reach this one over the bootstrap interface
-  std::string digest{};                     // of this task's NCCL settings, compared within the node
+  std::string digest{};                     // SettingsOf this task, compared within the node
   NodeEntry entry{};                        // of a leader, with a preflight
   std::string program{};                    // for messages
   int exec_error = 0;                       // errno that it would give here

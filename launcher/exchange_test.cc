@@ -37,7 +37,7 @@ class Step {
       one.tasks.assign(nodes, tasks);
       for (std::uint32_t local = 0; local < tasks; ++local) one.node_ranks.push_back(rank / tasks * tasks + local);
       one.address = "127.0.0.1";
-      one.digest = "same";
+      one.digest = "NCCL_ALGO=Ring\n";
       one.entry.node = one.step.node;
       one.entry.node_id = one.step.node_id;
       one.entry.ranks = std::to_string(one.node_ranks.front()) + "-" + std::to_string(one.node_ranks.back());
@@ -133,10 +133,18 @@ TEST(Exchange, ProgramThatIsMissingSomewhereStopsAll) {
 
 TEST(Exchange, TasksWithOtherSettingsThanTheirNodesFirstAreNamed) {
   Step step(2, 3);
-  step.brings[4].digest = "other";
+  step.brings[4].digest = "NCCL_ALGO=Tree\nNCCL_DEBUG=INFO\n";
   step.Run();
-  ASSERT_EQ(step[0].lines.size(), 1U);
-  EXPECT_EQ(step[0].lines[0], "rank 4 on n1 with other NCCL settings than the first rank of that node");
+  ASSERT_EQ(step[0].lines.size(), 2U);
+  EXPECT_EQ(step[0].lines[0],
+            "rank 4 on n1 with other NCCL settings than the first rank of that node: NCCL_ALGO=Tree, NCCL_DEBUG=INFO");
+  EXPECT_EQ(step[0].status, 0);
+  for (auto& one : step.brings) one.preflight = Preflight::kFail;
+  step.Run();
+  for (std::size_t rank = 0; rank < 6; ++rank) EXPECT_EQ(step[rank].status, kPreflightFailed);
+  step.brings[4].digest = "NCCL_ALGO=Ring\nNCCL_DEBUG=INFO\n";  // does no harm
+  step.Run();
+  EXPECT_EQ(step[0].status, 0);
 }
 
 TEST(Exchange, TasksThatStartSeveralRanksCountThem) {

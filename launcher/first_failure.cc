@@ -13,8 +13,8 @@ int StatusOf(const RankEnd& end) {
 std::vector<LaterEnds> FirstFailure::GroupLater() const {
   std::vector<LaterEnds> groups;
   for (auto end = ends_.begin() + 1; end != ends_.end(); ++end) {
-    const std::string what = end->signal ? "killed by signal " + std::to_string(*end->signal) + " by itself"
-                                         : "exit code " + std::to_string(end->exit_code.value_or(0)) + " by itself";
+    const std::string what = end->signal ? "killed by signal " + std::to_string(*end->signal)
+                                         : "ended with exit code " + std::to_string(end->exit_code.value_or(0));
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.what == what; });
     if (same == groups.end()) {
       groups.push_back({.what = what, .ranks = {end->rank}});

@@ -32,7 +32,7 @@ TEST(FirstFailure, EarlierEndThatArrivesLaterIsTheFirst) {
   EXPECT_EQ(failure->first->rank, 3U);
   ASSERT_EQ(failure->later.size(), 1U);
   EXPECT_EQ(failure->later[0].ranks, (std::vector<std::uint32_t>{4, 0}));
-  EXPECT_EQ(failure->later[0].what, "exit code 1 by itself");
+  EXPECT_EQ(failure->later[0].what, "ended with exit code 1");
   EXPECT_EQ(FirstFailure::StatusOf(*failure), 7);
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "launcher/node_entry.h"
 #include "launcher/tree.h"
 
 namespace nccl_tune::launcher {
@@ -56,9 +57,16 @@ class Gatherer {
       AddProblems(failed, &found_);
     } else if (event.kind == LinkEvent::Kind::kOpen && event.role == Role::kLocal && event.incoming) {
       local_.erase(event.rank);
-      if (event.message.digest == plan_.digest) return;
+      bool grave = false;
+      std::string how = FindOddSettings(plan_.digest, event.message.digest, &grave);
+      if (how.empty()) return;
       Message odd;
-      odd.problems.push_back({.kind = Problem::Kind::kOdd, .from = plan_.name, .rank = event.rank});
+      // `to` says whether the run must not go on with it.
+      odd.problems.push_back({.kind = Problem::Kind::kOdd,
+                              .from = plan_.name,
+                              .to = grave ? "grave" : "",
+                              .reason = std::move(how),
+                              .rank = event.rank});
       AddProblems(odd, &found_);
     } else if (event.kind == LinkEvent::Kind::kOpen && (event.role == Role::kRing || !event.incoming)) {
       --open_;

@@ -125,6 +125,11 @@ void PrintTable(const Run& run, const Additions& additions) {
                      base::Printable(together.master_address) + ", MASTER_PORT " +
                      std::to_string(together.master_port) + "\n";
   if (!together.entries.empty()) text += RenderNodeTable(together.entries);
+  text += "on " + base::Printable(run.step.node) + ":";
+  for (const auto& [name, value] : run.environment) {
+    if (name.starts_with("NCCL_") && !name.starts_with("NCCL_TUNE")) text += " " + name + "=" + base::Printable(value);
+  }
+  text += "\n";
   if (!additions.kept.empty()) {
     text += "kept, as the user has set them:";
     for (const std::string& one : additions.kept) text += " " + base::Printable(one);
@@ -133,6 +138,33 @@ void PrintTable(const Run& run, const Additions& additions) {
   if (additions.inherited) text += "replaced the rank variables of an outer step\n";
   for (const Placement& placement : run.own.placements) text += base::Printable(placement.reason) + "\n";
   std::cerr << text << std::flush;
+}
+
+// What is not wrong but hardly meant; said by rank 0.
+void WarnOfHabits(const Run& run, const Additions& additions) {
+  for (const std::string& one : additions.kept) {
+    const std::string name = one.substr(0, one.find('='));
+    if (run.together.all_ranks < 2 || (name != "RANK" && name != "LOCAL_RANK" && name != "WORLD_SIZE")) continue;
+    Say("every rank has " + base::Printable(one) + ", as the user has set it: unset " + name +
+        ", or the ranks will not meet");
+  }
+  const std::size_t local = run.options.procs_per_node ? run.own.bringing.procs : run.step.local_size;
+  const bool placed = run.options.own_gpu || run.options.bind == BindMode::kGpu;
+  if (placed && run.own.gpus > 0 && run.own.gpus < local && !run.own.own_gpus) {
+    Say(std::to_string(local) + " ranks of a node share " + std::to_string(run.own.gpus) +
+        (run.own.gpus == 1 ? " GPU" : " GPUs") + ": NCCL takes a GPU for one rank only (Duplicate GPU detected)");
+  }
+  const std::string& program = run.options.program.front();
+  const bool torchrun =
+      program.substr(program.rfind('/') + 1) == "torchrun" ||
+      (run.options.program.size() > 2 && run.options.program[1] == "-m" &&
+       (run.options.program[2] == "torch.distributed.run" || run.options.program[2] == "torch.distributed.launch"));
+  if (torchrun && run.together.all_ranks > run.step.node_count) {
+    Say("PROGRAM is torchrun, which starts ranks itself, once for each of the " +
+        std::to_string(run.together.all_ranks) +
+        " ranks here: start the script instead (nccl-launch -- python3 SCRIPT), or --procs-per-node N with one task a "
+        "node");
+  }
 }
 
 // Slurm sends a step's signals to all descendants of a task where it knows them by nothing else.
@@ -180,7 +212,9 @@ void Report(const Run& run, Failure failure) {
   failure.ended = std::time(nullptr);
   failure.differences = run.together.lines;
   const auto facts = FactsOfStep(run.step, run.environment);
-  ReportFailure(failure, Lookup(run.environment, kReportFolder).value_or(""), run.options.requeue_on,
+  const bool logged = failure.first && !run.options.log_dir.empty();
+  const std::string log = logged ? run.options.log_dir + "/" + LogName(failure.first->rank, failure.ranks) : "";
+  ReportFailure(failure, log, Lookup(run.environment, kReportFolder).value_or(""), run.options.requeue_on,
                 facts.ok() ? facts->restart_count : 0);
 }
 
@@ -196,6 +230,7 @@ Result<Supervision> PlanSupervision(const Run& run) {
   for (std::uint32_t index = 0; index < run.own.bringing.procs; ++index) {
     Additions additions;
     NCCL_TUNE_ASSIGN_OR_RETURN(rank, PlanRank(run, index, &additions));
+    if (index == 0 && plan.is_root) WarnOfHabits(run, additions);
     if (index == 0 && plan.is_root && run.options.verbose) PrintTable(run, additions);
     plan.ranks.push_back(std::move(rank));
   }
@@ -233,7 +268,9 @@ Result<std::optional<Supervision>> Prepare(pmix::Exchange& exchange, Run* run) {
   if (run->own.port && !run->own.port->warning.empty()) Say(run->own.port->warning);
   NCCL_TUNE_ASSIGN_OR_RETURN(together, ComeTogether(exchange, run->own.bringing));
   run->together = std::move(together);
-  for (const std::string& line : run->together.lines) Say(line);
+  for (const std::string& line : run->together.lines) {
+    if (run->options.mode != Mode::kCheck || line != kStopped) Say(line);
+  }
   if (run->together.status != 0) return std::optional<Supervision>();
   ApplyAgreed(run);
   if (!run->own.bringing.supervised) return std::optional<Supervision>();

@@ -31,7 +31,7 @@ Result<LeaderPoint> DecodePoint(std::string_view text) {
   const Error malformed{.code = Code::kInvalidInput,
                         .what = "not an entry of this version of nccl-launch",
                         .seen = base::Shortened(text),
-                        .hint = "Do all nodes have the same nccl-launch?"};
+                        .hint = "Do all tasks have the same nccl-launch, with the same options?"};
   const std::size_t end = text.find('\n');
   if (end == std::string_view::npos) return malformed;
   std::string_view line = text.substr(0, end);

@@ -19,6 +19,7 @@ int Main(const std::vector<std::string>& arguments, const base::Environment& env
   const auto options = ParseOptions(arguments);
   if (!options.ok()) return FailOnce(kOwnFailure, environment, options.error().ToString());
   if (options->mode == Mode::kLaunch || options->mode == Mode::kCheck) return Launch(*options, environment);
+  if (base::Lookup(environment, "SLURM_PROCID").value_or("0") != "0") return 0;  // once is enough
   if (options->mode == Mode::kHelp) std::cout << HelpText();
   if (options->mode == Mode::kVersion) std::cout << "nccl-launch " << base::kVersion << "\n";
   std::cout.flush();

@@ -199,6 +199,7 @@ bool ReadMembers(const Json& json, Message* message) {
       return ReadList(base::GetMember(json, "states"), kMostStates, ToRankState, &message->states);
     case Message::Kind::kEnd:
       message->status = Small(json, "status").value_or(-1);
+      message->rank = Unsigned(json, "rank").value_or(kNobody);
       return message->status >= 0;
     default:
       return true;
@@ -222,7 +223,10 @@ std::string EncodeMessage(const Message& message) {
   if (message.end) json["end"] = ToJson(*message.end);
   if (!message.lost.empty()) json["nodes"] = message.lost;
   if (!message.states.empty()) json["states"] = ListOf(message.states);
-  if (message.kind == Message::Kind::kEnd) json["status"] = message.status;
+  if (message.kind == Message::Kind::kEnd) {
+    json["status"] = message.status;
+    if (message.rank != kNobody) json["rank"] = message.rank;
+  }
   return base::DumpJson(json);
 }
 

@@ -16,6 +16,9 @@
 
 namespace nccl_tune::launcher {
 
+// No rank.
+constexpr std::uint32_t kNobody = 0xffffffff;
+
 enum class Role {
   kTree,   // to the parent, from a child
   kRing,   // a probe only
@@ -48,7 +51,7 @@ struct Message {
     kState,   // up: states
     kDone,    // up: nothing of this part of the tree runs any more
     kLook,    // down: send the states of the ranks
-    kEnd,     // down: end the ranks and exit with `status`
+    kEnd,     // down: end the ranks and exit with `status`, but the one that failed first, `rank`, as it ended
   };
   Kind kind = Kind::kHello;
   Role role = Role::kTree;

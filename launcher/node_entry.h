@@ -68,6 +68,16 @@ base::Result<NodeEntry> DecodeNodeEntry(std::string_view text);
 // that of the environment, null without one.
 void DescribeSettings(const nccl::SourcedEnvironment& now, const env::PlanSummary* plan, NodeEntry* entry);
 
+// Whether ranks that differ in a variable wait for each other: each derives its part of an algorithm, or the transport,
+// from it.
+bool MustBeAlike(std::string_view variable);
+
+// The NCCL variables of an environment that must be equal within a node, a line "NAME=VALUE" each, for FindOddSettings.
+std::string SettingsOf(const base::Environment& environment);
+// In what another task's settings differ from this one's: "NCCL_ALGO=Tree, NCCL_PROTO unset", at most three; printable.
+// `grave` is set where one must be alike.
+std::string FindOddSettings(std::string_view own, std::string_view others, bool* grave);
+
 // Whether nodes may differ in a variable by right: it names devices or interfaces of the node, or the node itself.
 bool IsOfOneNode(std::string_view variable);
 

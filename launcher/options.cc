@@ -5,7 +5,9 @@
 #include <array>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/nearest.h"
 #include "base/parse_number.h"
 
 namespace nccl_tune::launcher {
@@ -210,6 +212,16 @@ Error UnknownArgument(const std::string& argument) {
                  .what = "is no option; PROGRAM and its arguments stand after --",
                  .where = argument,
                  .hint = "nccl-launch [options] -- PROGRAM ARGS"};
+  }
+  const std::string name = argument.substr(0, argument.find('='));
+  std::vector<std::string_view> names;
+  for (const Option& option : kOptions) names.push_back(option.name);
+  const std::string_view near = base::Nearest(name, names);
+  if (!near.empty()) {
+    return Error{.code = Code::kInvalidInput,
+                 .what = "unknown option",
+                 .where = argument,
+                 .hint = "Did you mean " + std::string(near) + "?"};
   }
   return Error{.code = Code::kInvalidInput, .what = "unknown option; valid are " + Names(), .where = argument};
 }

@@ -28,8 +28,7 @@ Verdict Judge(const std::vector<NodeEntry>& entries, const std::vector<FailedPro
   });
   if (grave && preflight == Preflight::kFail) {
     out.agreement.stop = true;
-    out.lines.emplace_back(
-        "nothing is started on nodes that do not fit together; --preflight=warn starts all the same");
+    out.lines.emplace_back(kStopped);
     return out;
   }
   out.agreement = std::move(agreed.agreement);

@@ -20,6 +20,10 @@ namespace nccl_tune::launcher {
 
 inline constexpr int kPreflightFailed = 125;  // exit status of every task
 
+// The last line of a verdict that ends the step.
+inline constexpr const char* kStopped =
+    "nothing is started on nodes that do not fit together; --preflight=warn starts all the same";
+
 enum class Preflight {
   kOff,   // nothing is compared and nothing agreed on
   kWarn,  // differences are told, agreements made, and the step goes on

@@ -86,7 +86,9 @@ constexpr std::array kVariables = {
                  "PyTorch (env://) and all built on it; plain NCCL programs that carry the unique id by TCP",
                  kTorchRendezvous, Address},
     RankVariable{"MASTER_PORT", OtherLauncher::kTorchrun, "TCP port on rank 0's node, free when PROGRAM starts",
-                 "the first port of NCCL_TUNE_PORT_RANGE (20000-28000) that rank 0 could claim and bind",
+                 "a port of NCCL_TUNE_PORT_RANGE (20000-28000) that rank 0 could claim and bind; where it begins to "
+                 "look depends on the "
+                 "step",
                  "PyTorch (env://) and all built on it; plain NCCL programs that carry the unique id by TCP",
                  kTorchRendezvous, Port},
     RankVariable{"TORCHELASTIC_RUN_ID", OtherLauncher::kTorchrun,
@@ -104,7 +106,8 @@ constexpr std::array kVariables = {
                  "always False: there is no agent, rank 0 listens itself", "PyTorch (env://, tcp://)", kTorchRendezvous,
                  False},
     RankVariable{"TORCHELASTIC_ERROR_FILE", OtherLauncher::kTorchrun,
-                 "a file of torchrun's agent; taken away where an outer torchrun left it", "never set",
+                 "where a function under `record` leaves its traceback; taken away where an outer torchrun left it",
+                 "a file of the rank in the folder of NCCL_TUNE_REPORT_DIR, where that is set and PROGRAM has a parent",
                  "PyTorch (torch.distributed.elastic.multiprocessing.errors.record)",
                  "https://docs.pytorch.org/docs/stable/elastic/errors.html", None},
     RankVariable{"JAX_COORDINATOR_ADDRESS", OtherLauncher::kNone, "where JAX's process 0 listens",

@@ -45,8 +45,9 @@ bool IsRequeued(const RequeueOn& on, const Failure& failure) {
          on.exit_codes.end();
 }
 
-void ReportFailure(const Failure& failure, const std::string& folder, const RequeueOn& on, std::uint32_t restarts) {
-  std::cerr << RenderFailure(failure) << std::flush;
+void ReportFailure(const Failure& failure, const std::string& log, const std::string& folder, const RequeueOn& on,
+                   std::uint32_t restarts) {
+  std::cerr << RenderFailure(failure) + (log.empty() ? "" : "  all that it wrote: " + log + "\n") << std::flush;
   if (!folder.empty()) {
     const auto path = WriteReport(folder, FailureFileName(failure), FailureJson(failure));
     Say(path.ok() ? "report: " + *path : "the report is not kept: " + path.error().ToString());

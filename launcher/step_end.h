@@ -20,10 +20,11 @@ inline constexpr std::uint32_t kMostRequeues = 3;
 // Whether the failure is one of those. Pure.
 bool IsRequeued(const RequeueOn& on, const Failure& failure);
 
-// Prints the report on stderr, writes its JSON into `folder` (empty: nowhere), and asks Slurm to requeue the job, which
-// has been requeued `restarts` times, where that is wished. Whatever fails of that is told and nothing more. Runs
-// scontrol, for 10 s at most.
-void ReportFailure(const Failure& failure, const std::string& folder, const RequeueOn& on, std::uint32_t restarts);
+// Prints the report on stderr with `log`, the file of the first rank's output (empty: none), writes its JSON into
+// `folder` (empty: nowhere), and asks Slurm to requeue the job, which has been requeued `restarts` times, where that is
+// wished. Whatever fails of that is told and nothing more. Runs scontrol, for 10 s at most.
+void ReportFailure(const Failure& failure, const std::string& log, const std::string& folder, const RequeueOn& on,
+                   std::uint32_t restarts);
 
 // Asks Slurm to kill the step "JOB.STEP"; says so where that fails. 10 s at most.
 void KillStep(const std::string& step);

@@ -86,7 +86,7 @@ class Supervisor {
   void Judge(Clock::time_point now);
   void Report(Failure failure);
   void Look();
-  void BeginEnding(int status, Clock::time_point now);
+  void BeginEnding(int status, std::uint32_t first, Clock::time_point now);
   bool Finished(Clock::time_point now) const;
   bool AllRanks(bool (RankProcess::*is)() const) const;
   void NameTheSilent() const;
@@ -101,8 +101,9 @@ class Supervisor {
   std::vector<std::unique_ptr<RankProcess>> ranks_{};
   std::vector<Below> below_{};
   FirstFailure judge_{};
-  std::optional<int> ending_{};   // the status that the run ends with
-  std::optional<int> outside_{};  // a signal from outside that ends a run
+  std::uint32_t ending_rank_ = kNobody;  // the one that failed first of all
+  std::optional<int> ending_{};          // the status that the run ends with
+  std::optional<int> outside_{};         // a signal from outside that ends a run
   std::optional<Clock::time_point> kill_at_{};
   std::optional<Clock::time_point> answer_until_{};  // a failed rank's supervisor waits for rank 0's word
   std::optional<std::size_t> first_end_{};           // of our own ranks: index of the one that failed first
@@ -261,7 +262,7 @@ void Supervisor::TakeEvent(const LinkEvent& event, Clock::time_point now) {
   if (event.role == Role::kRing) return;
   if (event.kind == LinkEvent::Kind::kOpen && event.incoming) {
     AddBelow(event);
-    if (ending_) links_.SendDown({.kind = Message::Kind::kEnd, .status = *ending_});
+    if (ending_) links_.SendDown({.kind = Message::Kind::kEnd, .rank = ending_rank_, .status = *ending_});
   }
   if (event.kind == LinkEvent::Kind::kGone) TakeLoss(event, now);
   if (event.kind == LinkEvent::Kind::kFailed) {  // to the parent: what happens here is told here
@@ -273,7 +274,7 @@ void Supervisor::TakeEvent(const LinkEvent& event, Clock::time_point now) {
 
 void Supervisor::TakeMessage(Below* from, const Message& message, Clock::time_point now) {
   if (from == nullptr) {  // from above
-    if (message.kind == Message::Kind::kEnd) BeginEnding(message.status, now);
+    if (message.kind == Message::Kind::kEnd) BeginEnding(message.status, message.rank, now);
     if (message.kind == Message::Kind::kLook) Look();
     return;
   }
@@ -335,12 +336,12 @@ void Supervisor::WatchClock(Clock::time_point now) {
   if (plan_.is_root && plan_.options.timeout && !ending_ && now >= start_ + *plan_.options.timeout &&
       !AllRanks(&RankProcess::settled)) {
     Report({.kind = FailureKind::kTimeout, .limit = std::chrono::duration<double>(*plan_.options.timeout).count()});
-    BeginEnding(kTimedOut, now);
+    BeginEnding(kTimedOut, kNobody, now);
   }
   if (orphan_until_ && now >= *orphan_until_) {
     orphan_until_.reset();
     if (orphan_speaks_ && !ending_) Say(plan_.node + ": the launcher of rank 0 has gone away; ending the other ranks");
-    BeginEnding(kKilled, now);
+    BeginEnding(kKilled, kNobody, now);
   }
   if (look_until_ && plan_.is_root && (now >= *look_until_ || looked_ + 1 >= plan_.tasks)) {
     look_until_.reset();
@@ -348,9 +349,10 @@ void Supervisor::WatchClock(Clock::time_point now) {
     std::sort(states_.begin(), states_.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
     hang.states = std::move(states_);
     Report(std::move(hang));
-    BeginEnding(kTimedOut, now);
+    BeginEnding(kTimedOut, kNobody, now);
   }
-  if (answer_until_ && now >= *answer_until_ && first_end_) BeginEnding(StatusOf(*ranks_[*first_end_]->end()), now);
+  if (answer_until_ && now >= *answer_until_ && first_end_)
+    BeginEnding(StatusOf(*ranks_[*first_end_]->end()), ranks_[*first_end_]->rank(), now);
   if (kill_at_ && now >= *kill_at_) {
     for (const auto& rank : ranks_) {
       rank->KillAll();
@@ -412,6 +414,8 @@ void Supervisor::Judge(Clock::time_point now) {
   auto failure = judge_.Decide(now);
   if (!failure || ending_) return;
   const int status = FirstFailure::StatusOf(*failure);
+  const bool by_rank = failure->first && failure->kind != FailureKind::kNodeLost;
+  const std::uint32_t first = by_rank ? failure->first->rank : kNobody;
   if (outside_ && failure->kind == FailureKind::kRankEnded) {
     if (plan_.is_root) {
       Say("ended from outside by signal " + std::to_string(*outside_) + " (" + SignalName(*outside_) +
@@ -420,18 +424,19 @@ void Supervisor::Judge(Clock::time_point now) {
   } else {
     Report(std::move(*failure));
   }
-  BeginEnding(status, now);
+  BeginEnding(status, first, now);
 }
 
 void Supervisor::Report(Failure failure) {
   if (plan_.report) plan_.report(std::move(failure));
 }
 
-void Supervisor::BeginEnding(int status, Clock::time_point now) {
+void Supervisor::BeginEnding(int status, std::uint32_t first, Clock::time_point now) {
   answer_until_.reset();
   if (ending_) return;
   ending_ = status;
-  links_.SendDown({.kind = Message::Kind::kEnd, .status = status});
+  ending_rank_ = first;
+  links_.SendDown({.kind = Message::Kind::kEnd, .rank = first, .status = status});
   for (const auto& rank : ranks_) {
     rank->Signal(SIGTERM);
     rank->Signal(SIGCONT);  // one that is stopped would not see it
@@ -469,12 +474,17 @@ void Supervisor::NameTheSilent() const {
 }
 
 Outcome Supervisor::Conclude() const {
-  if (first_end_) {
-    const RankEnd& end = *ranks_[*first_end_]->end();
-    return {.status = StatusOf(end), .signal = end.signal};
+  // A rank that failed because another had ends as that one did, so that srun's status is the first's.
+  if (ending_ && (!first_end_ || ranks_[*first_end_]->rank() != ending_rank_)) {
+    for (const auto& rank : ranks_) {
+      if (rank->rank() == ending_rank_ && rank->end())
+        return {.status = StatusOf(*rank->end()), .signal = rank->end()->signal};
+    }
+    return {.status = *ending_};
   }
-  if (ending_) return {.status = *ending_};
-  return {};
+  if (!first_end_) return {};
+  const RankEnd& end = *ranks_[*first_end_]->end();
+  return {.status = StatusOf(end), .signal = end.signal};
 }
 
 }  // namespace

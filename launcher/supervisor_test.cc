@@ -142,6 +142,14 @@ TEST(Supervisor, FirstFailureIsNamedOnceAndTheRestEndWithItsStatus) {
   EXPECT_EQ(ended[2].errors, "oops\n");
 }
 
+TEST(Supervisor, RanksThatFailForItEndAsTheFirstDid) {
+  Step step({"while ! [ -e $HERE/first ]; do sleep 0.01; done; exit 9", "touch $HERE/first; exit 3",
+             "while ! [ -e $HERE/first ]; do sleep 0.01; done; kill -ABRT $$"});
+  const auto ended = step.Run();
+  EXPECT_EQ(ended[0].errors, "REPORT 0 first 1\n");
+  for (const auto& one : ended) EXPECT_EQ(one.status, 3);
+}
+
 TEST(Supervisor, FailureOfRankZeroItself) {
   Step step({"exit 3", "exec sleep 600"});
   const auto ended = step.Run();

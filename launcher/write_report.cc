@@ -22,7 +22,7 @@ Error Failed(std::string_view doing, const std::string& path, int number) {
   return Error{.code = code,
                .what = std::string(doing) + ": " + std::generic_category().message(number),
                .where = path,
-               .hint = "The report is not written; NCCL_TUNE_REPORT_DIR must name a folder that can be written"};
+               .hint = "NCCL_TUNE_REPORT_DIR must name a folder that can be written"};
 }
 
 // 0, or the errno of what failed. Closes the descriptor.

@@ -37,7 +37,7 @@ nothing_left() {
   [[ "$output" == *"nccl-launch: rank 3 (server2, pid "*") failed first: exited with status 7, "*" after the start"* ]]
   [[ "$output" == *"worker: out of cheese"* ]]
   [ "$(grep -c '^nccl-launch: ' <<<"$output")" -eq 1 ]
-  nothing_left
+  eventually nothing_left
 }
 
 @test "what NCCL said last is explained" {
@@ -55,7 +55,7 @@ nothing_left() {
   launch --grace 1 -- sh -c '[ $RANK = 1 ] && kill -SEGV $$; trap "" TERM; while :; do sleep 0.1; done'
   [ "$status" -eq 139 ]
   [[ "$output" == *"rank 1 (server1, pid "*"failed first: killed by signal 11 (SIGSEGV)"* ]]
-  nothing_left
+  eventually nothing_left
 }
 
 @test "a program that is missing on one node is named before anything starts" {
@@ -96,7 +96,7 @@ END
   [ "$status" -eq 143 ]
   [[ "$output" == *"ended from outside by signal 15 (SIGTERM)"* ]]
   [[ "$output" != *"failed first"* ]]
-  nothing_left
+  eventually nothing_left
 }
 
 @test "output: a tag for each line, a file for each rank" {
@@ -117,7 +117,7 @@ END
   [[ "$output" != *ran* ]]
   launch --log-dir /proc/self -- echo ran
   [ "$status" -eq 125 ]
-  nothing_left
+  eventually nothing_left
 }
 
 @test "--timeout and --no-output-timeout end the run with 124 and say what the ranks do" {
@@ -130,7 +130,7 @@ END
   [[ "$output" == *"no rank printed anything for --no-output-timeout 1.0 s"* ]]
   [[ "$output" == *"ranks 0-5: S (sleeping)"* ]]
   [[ "$output" == *"last line: step 0"* ]]
-  nothing_left
+  eventually nothing_left
 }
 
 @test "a rank that still writes is no hang" {
@@ -142,10 +142,10 @@ END
 @test "a launcher that vanishes is a lost node" {
   # shellcheck disable=SC2016
   on_cluster srun -N3 --ntasks-per-node=1 --mpi=pmix nccl-launch -- sh -c '
-    [ $RANK = 1 ] || exec sleep 600; sleep 0.3; kill -9 $PPID; sleep 600'
+    [ $RANK = 1 ] || exec sleep 600; sleep 0.3; kill -9 $PPID; exec sleep 600'
   [ "$status" -eq 137 ]
   [[ "$output" == *"nccl-launch: 1 of 3 nodes does not answer any more: server2"* ]]
-  nothing_left
+  eventually nothing_left
 }
 
 @test "the report is kept as JSON, with Python's own error" {
@@ -204,7 +204,7 @@ END
   launch --procs-per-node 3 -- true
   [ "$status" -eq 125 ]
   [[ "$output" == *"--procs-per-node: 2 tasks on one node"*"--ntasks-per-node=1"* ]]
-  nothing_left
+  eventually nothing_left
 }
 
 @test "--bind numa runs each rank on CPUs of its own" {
@@ -239,7 +239,7 @@ END
 
 @test "a launcher that is killed beside others of its node is named as a rank" {
   # shellcheck disable=SC2016
-  launch -- sh -c '[ $RANK = 3 ] || exec sleep 600; sleep 0.3; kill -9 $PPID; sleep 600'
+  launch -- sh -c '[ $RANK = 3 ] || exec sleep 600; sleep 0.3; kill -9 $PPID; exec sleep 600'
   [ "$status" -eq 137 ]
   [[ "$output" == *"nccl-launch: rank 3 (server2, pid "*"killed by signal 9"*"the nccl-launch of this rank was killed"* ]]
 }
