@@ -117,8 +117,8 @@ later() {
   "$ROOT/usr/bin/nccl-bench" --help >/dev/null
   # shellcheck disable=SC2016
   [ "$(PATH=$ROOT/usr/bin:$PATH bash -c '. "$1" && COMP_CWORD=1 && _nccl_tune nccl-tune exp nccl-tune && echo "${COMPREPLY[@]}" &&
-    _nccl_tune nccl-launch --t nccl-launch && echo "${COMPREPLY[@]}"' sh \
-    "$ROOT/usr/share/bash-completion/completions/nccl-tune")" = $'explain\n--timeout' ]
+    _nccl_tune nccl-launch --no nccl-launch && echo "${COMPREPLY[@]}"' sh \
+    "$ROOT/usr/share/bash-completion/completions/nccl-tune")" = $'explain\n--no-output-timeout' ]
   # A mark in the installed drop-in shows that it is this one which Slurm reads.
   sed -i 's/^optional .*/& default=explain/' "$ROOT/$DROP_IN"
   up installed --bin "$ROOT"

@@ -135,7 +135,7 @@ END
 
 @test "a rank that still writes is no hang" {
   # shellcheck disable=SC2016
-  launch --no-output-timeout 1 -- sh -c '[ $RANK = 5 ] || exec sleep 2; for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.3; done'
+  launch --no-output-timeout 3 -- sh -c '[ $RANK = 5 ] || exec sleep 4; for i in $(seq 15); do echo $i; sleep 0.3; done'
   [ "$status" -eq 0 ]
 }
 

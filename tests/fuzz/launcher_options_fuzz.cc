@@ -18,7 +18,9 @@ void TryOne(ByteReader bytes) {
   const auto options = launcher::ParseOptions(words);
   if (!options.ok()) return RequireReadable(options.error());
   Require(options->mode != launcher::Mode::kLaunch || !options->program.empty(), "a program is launched");
-  Require(options->timeout.count() >= 0, "a deadline is ahead");
+  const auto ahead = [](const auto& time) { return !time || time->count() > 0; };
+  Require(options->start_limit.count() > 0 && ahead(options->timeout) && ahead(options->no_output),
+          "a deadline is ahead");
 }
 
 }  // namespace
