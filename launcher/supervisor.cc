@@ -8,32 +8,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <iostream>
-#include <memory>
 #include <utility>
 
-#include "launcher/failure_report.h"
-#include "launcher/first_failure.h"
+#include "launcher/supervising.h"
 
 namespace nccl_tune::launcher {
 namespace {
 
 using std::chrono::milliseconds;
-
-constexpr int kTimedOut = 124;
-constexpr int kKilled = 137;
-// How long a failed rank's supervisor waits for rank 0's word. Longer than FirstFailure::kSettle.
-constexpr milliseconds kAnswerPatience(2000);
-// How long rank 0's supervisor waits for what the ranks are doing.
-constexpr milliseconds kLookPatience(12'000);
-// How long those below may take to connect when nothing waited for them before the start.
-constexpr milliseconds kConnectPatience(15'000);
-// After the grace period, for those below to say that they are done: a launcher that is stopped never will.
-constexpr milliseconds kGiveUpPatience(5000);
-// After the loss of the parent: when Slurm ends the step all at once, nobody has to say anything.
-constexpr milliseconds kOrphanPatience(1000);
 
 // Ours, or of no use to a rank.
 bool IsForwarded(int number) {
@@ -50,73 +34,7 @@ bool EndsARun(int number) {
 
 void Say(const std::string& text) { std::cerr << "nccl-launch: " + text + "\n" << std::flush; }
 
-class Supervisor {
- public:
-  Supervisor(Supervision supervision, Links links, const SavedSignals& signals, Clock::time_point start)
-      : plan_(std::move(supervision)), links_(std::move(links)), signals_(signals), start_(start) {}
-
-  Outcome Run();
-
- private:
-  struct Below {
-    std::uint32_t node = 0;
-    Role role = Role::kTree;
-    std::uint32_t rank = 0;
-    std::string name{};  // of its node
-    bool done = false;
-    bool gone = false;
-    bool silent = false;
-  };
-
-  void AddBelow(const LinkEvent& event);
-  void OpenSignals();
-  void StartRanks();
-  void Wait();
-  Clock::time_point NextWake(Clock::time_point now) const;
-  void TakeSignals();
-  void TakeChildren(Clock::time_point now);
-  void TakeEvent(const LinkEvent& event, Clock::time_point now);
-  void TakeMessage(Below* from, const Message& message, Clock::time_point now);
-  void TakeLoss(const LinkEvent& event, Clock::time_point now);
-  Below* FindBelow(const LinkEvent& event);
-  void TellEnd(const RankEnd& end, Clock::time_point now);
-  void TellLost(const std::vector<std::string>& names, Clock::time_point now);
-  void WatchClock(Clock::time_point now);
-  void WatchSilence(Clock::time_point now);
-  void Judge(Clock::time_point now);
-  void Report(Failure failure);
-  void Look();
-  void BeginEnding(int status, std::uint32_t first, Clock::time_point now);
-  bool Finished(Clock::time_point now) const;
-  bool AllRanks(bool (RankProcess::*is)() const) const;
-  void NameTheSilent() const;
-  Outcome Conclude() const;
-
-  Supervision plan_;
-  Links links_;
-  const SavedSignals& signals_;
-  Clock::time_point start_;
-  int signal_descriptor_ = -1;
-  std::size_t signal_poll_ = 0;
-  std::vector<std::unique_ptr<RankProcess>> ranks_{};
-  std::vector<Below> below_{};
-  FirstFailure judge_{};
-  std::uint32_t ending_rank_ = kNobody;  // the one that failed first of all
-  std::optional<int> ending_{};          // the status that the run ends with
-  std::optional<int> outside_{};         // a signal from outside that ends a run
-  std::optional<Clock::time_point> kill_at_{};
-  std::optional<Clock::time_point> answer_until_{};  // a failed rank's supervisor waits for rank 0's word
-  std::optional<std::size_t> first_end_{};           // of our own ranks: index of the one that failed first
-  std::vector<RankEnd> told_ends_{};                 // to the parent
-  bool told_silent_ = false;
-  bool told_done_ = false;
-  std::optional<Clock::time_point> give_up_at_{};
-  std::optional<Clock::time_point> orphan_until_{};
-  bool orphan_speaks_ = false;
-  std::optional<Clock::time_point> look_until_{};
-  std::size_t looked_ = 0;  // tasks that have answered
-  std::vector<RankState> states_{};
-};
+}  // namespace
 
 void Supervisor::OpenSignals() {
   sigset_t all;
@@ -224,112 +142,6 @@ void Supervisor::TakeChildren(Clock::time_point now) {
   }
 }
 
-// Up, or to rank 0's judgement where we are that.
-void Supervisor::TellEnd(const RankEnd& end, Clock::time_point now) {
-  if (plan_.is_root) {
-    judge_.AddEnd(end, now);
-    return;
-  }
-  Message message{.kind = Message::Kind::kFailed};
-  message.end = end;
-  if (links_.SendUp(message)) {
-    told_ends_.push_back(end);
-    if (!answer_until_) answer_until_ = now + kAnswerPatience;
-  } else {
-    judge_.AddEnd(end, now);  // alone: better said by us than by nobody
-  }
-}
-
-void Supervisor::TellLost(const std::vector<std::string>& names, Clock::time_point now) {
-  Message message{.kind = Message::Kind::kLost};
-  message.lost = names;
-  if (plan_.is_root || !links_.SendUp(message)) judge_.AddLost(names, now);
-}
-
-Supervisor::Below* Supervisor::FindBelow(const LinkEvent& event) {
-  for (Below& one : below_) {
-    if (one.node == event.node && one.rank == event.rank && one.role == event.role) return &one;
-  }
-  return nullptr;
-}
-
-void Supervisor::AddBelow(const LinkEvent& event) {
-  if (FindBelow(event) != nullptr) return;
-  below_.push_back({.node = event.node, .role = event.role, .rank = event.rank, .name = event.message.digest});
-}
-
-void Supervisor::TakeEvent(const LinkEvent& event, Clock::time_point now) {
-  if (event.role == Role::kRing) return;
-  if (event.kind == LinkEvent::Kind::kOpen && event.incoming) {
-    AddBelow(event);
-    if (ending_) links_.SendDown({.kind = Message::Kind::kEnd, .rank = ending_rank_, .status = *ending_});
-  }
-  if (event.kind == LinkEvent::Kind::kGone) TakeLoss(event, now);
-  if (event.kind == LinkEvent::Kind::kFailed) {  // to the parent: what happens here is told here
-    for (const RankEnd& one : told_ends_) judge_.AddEnd(one, now);
-  }
-  if (event.kind == LinkEvent::Kind::kMessage)
-    TakeMessage(event.incoming ? FindBelow(event) : nullptr, event.message, now);
-}
-
-void Supervisor::TakeMessage(Below* from, const Message& message, Clock::time_point now) {
-  if (from == nullptr) {  // from above
-    if (message.kind == Message::Kind::kEnd) BeginEnding(message.status, message.rank, now);
-    if (message.kind == Message::Kind::kLook) Look();
-    return;
-  }
-  switch (message.kind) {
-    case Message::Kind::kFailed:
-      TellEnd(*message.end, now);
-      break;
-    case Message::Kind::kLost:
-      TellLost(message.lost, now);
-      break;
-    case Message::Kind::kSilent:
-    case Message::Kind::kLoud:
-      from->silent = message.kind == Message::Kind::kSilent;
-      break;
-    case Message::Kind::kDone:
-      from->done = true;
-      break;
-    case Message::Kind::kState:
-      ++looked_;
-      if (!plan_.is_root) {
-        links_.SendUp(message);
-      } else if (states_.size() < kMostStates) {
-        states_.insert(states_.end(), message.states.begin(), message.states.end());
-      }
-      break;
-    default:
-      break;
-  }
-}
-
-void Supervisor::TakeLoss(const LinkEvent& event, Clock::time_point now) {
-  if (!event.incoming) {
-    // Nobody is left to tell what happened, or to be told.
-    if (told_done_ || ending_) return;
-    orphan_until_ = now + kOrphanPatience;
-    orphan_speaks_ = event.node == 0 && (plan_.node_id == 1 || plan_.rank == 1);
-    return;
-  }
-  Below* below = FindBelow(event);
-  if (below == nullptr) return;
-  below->gone = true;
-  if (below->done || ending_) return;
-  if (event.role != Role::kLocal) {
-    TellLost({below->name}, now);
-    return;
-  }
-  TellEnd({.rank = event.rank,
-           .node = plan_.node,
-           .pid = event.pid,
-           .signal = SIGKILL,
-           .seconds = std::chrono::duration<double>(now - start_).count(),
-           .last_lines = {"(the nccl-launch of this rank was killed)"}},
-          now);
-}
-
 void Supervisor::WatchClock(Clock::time_point now) {
   WatchSilence(now);
   Judge(now);
@@ -369,68 +181,6 @@ void Supervisor::WatchClock(Clock::time_point now) {
   }
 }
 
-void Supervisor::WatchSilence(Clock::time_point now) {
-  if (!plan_.options.no_output || ending_ || look_until_) return;
-  bool silent = true;
-  bool anyone = false;
-  for (const auto& rank : ranks_) {
-    if (!rank->running()) continue;
-    anyone = true;
-    silent = silent && now - rank->last_output() >= *plan_.options.no_output;
-  }
-  for (const Below& one : below_) {
-    if (one.done || one.gone) continue;
-    anyone = true;
-    silent = silent && one.silent;
-  }
-  if (plan_.is_root) {
-    if (!silent || !anyone || judge_.due()) return;
-    look_until_ = now + kLookPatience;
-    Look();
-    return;
-  }
-  if (silent == told_silent_) return;
-  told_silent_ = silent;
-  links_.SendUp({.kind = silent ? Message::Kind::kSilent : Message::Kind::kLoud});
-}
-
-void Supervisor::Look() {
-  constexpr std::size_t kWithStack = 4;  // of one task: each takes a second or more
-  links_.SendDown({.kind = Message::Kind::kLook});
-  Message message{.kind = Message::Kind::kState};
-  for (const auto& rank : ranks_) {
-    if (rank->running() && message.states.size() < kMostStates) {
-      message.states.push_back(rank->Look(message.states.size() < kWithStack));
-    }
-  }
-  if (plan_.is_root) {
-    states_.insert(states_.end(), message.states.begin(), message.states.end());
-  } else {
-    links_.SendUp(message);
-  }
-}
-
-void Supervisor::Judge(Clock::time_point now) {
-  auto failure = judge_.Decide(now);
-  if (!failure || ending_) return;
-  const int status = FirstFailure::StatusOf(*failure);
-  const bool by_rank = failure->first && failure->kind != FailureKind::kNodeLost;
-  const std::uint32_t first = by_rank ? failure->first->rank : kNobody;
-  if (outside_ && failure->kind == FailureKind::kRankEnded) {
-    if (plan_.is_root) {
-      Say("ended from outside by signal " + std::to_string(*outside_) + " (" + SignalName(*outside_) +
-          "): scancel, a time limit, or srun");
-    }
-  } else {
-    Report(std::move(*failure));
-  }
-  BeginEnding(status, first, now);
-}
-
-void Supervisor::Report(Failure failure) {
-  if (plan_.report) plan_.report(std::move(failure));
-}
-
 void Supervisor::BeginEnding(int status, std::uint32_t first, Clock::time_point now) {
   answer_until_.reset();
   if (ending_) return;
@@ -462,17 +212,6 @@ bool Supervisor::Finished(Clock::time_point now) const {
   return told_done_ || ending_ || outside_;
 }
 
-void Supervisor::NameTheSilent() const {
-  std::string names;
-  for (const Below& one : below_) {
-    if (one.done || one.gone) continue;
-    names += (names.empty() ? "" : ", ") + (one.role == Role::kLocal ? "rank " + std::to_string(one.rank) : one.name);
-  }
-  if (names.empty()) return;
-  Say("no word from the launcher of " + names + " after the grace period: Slurm is asked to kill the step");
-  if (plan_.kill_step) plan_.kill_step();
-}
-
 Outcome Supervisor::Conclude() const {
   // A rank that failed because another had ends as that one did, so that srun's status is the first's.
   if (ending_ && (!first_end_ || ranks_[*first_end_]->rank() != ending_rank_)) {
@@ -486,8 +225,6 @@ Outcome Supervisor::Conclude() const {
   const RankEnd& end = *ranks_[*first_end_]->end();
   return {.status = StatusOf(end), .signal = end.signal};
 }
-
-}  // namespace
 
 Outcome Supervise(Supervision supervision, Links links, const SavedSignals& signals, Clock::time_point start) {
   return Supervisor(std::move(supervision), std::move(links), signals, start).Run();
