@@ -130,7 +130,7 @@ std::optional<Clock::time_point> Links::NextDeadline() const {
   std::optional<Clock::time_point> next;
   for (const auto& peer : peers_) {
     if (peer->state == State::kOpen) continue;
-    const auto due = peer->failed.empty() ? peer->deadline : Clock::time_point::min();
+    const auto due = peer->failed.empty() ? peer->deadline : Clock::time_point{};
     next = next ? std::min(*next, due) : due;
   }
   return next;
