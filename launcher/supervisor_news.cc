@@ -140,6 +140,8 @@ void Supervisor::WatchSilence(Clock::time_point now) {
     Look();
     return;
   }
+  // Where nothing runs any more "done" comes next: told as silence, the ranks above would look hung for that moment.
+  silent = silent && anyone;
   if (silent == told_silent_) return;
   told_silent_ = silent;
   links_.SendUp({.kind = silent ? Message::Kind::kSilent : Message::Kind::kLoud});

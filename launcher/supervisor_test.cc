@@ -290,6 +290,16 @@ TEST(Supervisor, HangIsSeenOnlyWhenNobodyWritesAnything) {
   EXPECT_EQ(ended[1].status, 124);
 }
 
+TEST(Supervisor, LastRankThatEndsIsNoHang) {
+  for (int tries = 0; tries < 5; ++tries) {
+    Step step({"exit 0", "for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done"});
+    step.options.no_output = milliseconds(450);
+    const auto ended = step.Run();
+    EXPECT_EQ(ended[0].errors, "");
+    EXPECT_EQ(ended[0].status, 0);
+  }
+}
+
 TEST(Supervisor, ProgramThatCannotBeStarted) {
   Step step({"exec /no/such/program", "exec sleep 600"});
   const auto ended = step.Run();
