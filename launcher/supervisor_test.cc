@@ -143,8 +143,8 @@ TEST(Supervisor, FirstFailureIsNamedOnceAndTheRestEndWithItsStatus) {
 }
 
 TEST(Supervisor, RanksThatFailForItEndAsTheFirstDid) {
-  Step step({"while ! [ -e $HERE/first ]; do sleep 0.01; done; exit 9", "touch $HERE/first; exit 3",
-             "while ! [ -e $HERE/first ]; do sleep 0.01; done; kill -ABRT $$"});
+  Step step({"while ! [ -e $HERE/first ]; do sleep 0.01; done; sleep 0.1; exit 9", "touch $HERE/first; exit 3",
+             "while ! [ -e $HERE/first ]; do sleep 0.01; done; sleep 0.1; kill -ABRT $$"});
   const auto ended = step.Run();
   EXPECT_EQ(ended[0].errors, "REPORT 0 first 1\n");
   for (const auto& one : ended) EXPECT_EQ(one.status, 3);
