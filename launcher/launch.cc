@@ -27,6 +27,7 @@
 #include "launcher/preflight.h"
 #include "launcher/rank_table.h"
 #include "launcher/rank_variables.h"
+#include "launcher/say.h"
 #include "launcher/shed.h"
 #include "launcher/step_end.h"
 #include "launcher/supervisor.h"
@@ -53,8 +54,6 @@ struct Run {
   Environment environment{};  // PROGRAM's, but for what differs between the ranks of this task
   std::time_t started = 0;
 };
-
-void Say(const std::string& text) { std::cerr << "nccl-launch: " + text + "\n" << std::flush; }
 
 // What all nodes agreed on, on this one.
 void ApplyAgreed(Run* run) {

@@ -57,21 +57,25 @@ Result<std::string> RankListOf(std::string_view gtids) {
   }
   std::sort(ranks.begin(), ranks.end());
   if (std::adjacent_find(ranks.begin(), ranks.end()) != ranks.end()) return Bad(gtids);
-  std::string out;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    out += (out.empty() ? "" : ",") + std::to_string(ranks[i]);
-    if (last > i) out += "-" + std::to_string(ranks[last]);
-    i = last + 1;
-  }
-  return out;
+  return CompactList(ranks);
 }
 
 std::uint64_t CountRanks(const std::vector<RankRange>& ranges) {
   std::uint64_t count = 0;
   for (const auto& range : ranges) count += std::uint64_t{range.last} - range.first + 1;
   return count;
+}
+
+std::string CompactList(const std::vector<std::uint32_t>& ascending) {
+  std::string text;
+  for (std::size_t first = 0; first < ascending.size();) {
+    std::size_t last = first;
+    while (last + 1 < ascending.size() && ascending[last + 1] == ascending[last] + 1) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(ascending[first]);
+    if (last > first) text += "-" + std::to_string(ascending[last]);
+    first = last + 1;
+  }
+  return text;
 }
 
 }  // namespace nccl_tune::launcher

@@ -30,6 +30,9 @@ base::Result<std::string> RankListOf(std::string_view gtids);
 // How many ranks the ranges hold.
 std::uint64_t CountRanks(const std::vector<RankRange>& ranges);
 
+// "0-3,6".
+std::string CompactList(const std::vector<std::uint32_t>& ascending);
+
 }  // namespace nccl_tune::launcher
 
 #endif  // NCCL_TUNE_LAUNCHER_RANK_LIST_H_

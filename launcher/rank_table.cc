@@ -31,18 +31,6 @@ std::string Padded(std::string text, std::size_t width) {
 
 }  // namespace
 
-std::string CompactList(const std::vector<std::uint32_t>& ascending) {
-  std::string text;
-  for (std::size_t first = 0; first < ascending.size();) {
-    std::size_t last = first;
-    while (last + 1 < ascending.size() && ascending[last + 1] == ascending[last] + 1) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(ascending[first]);
-    if (last > first) text += "-" + std::to_string(ascending[last]);
-    first = last + 1;
-  }
-  return text;
-}
-
 std::string RenderNodeTable(const std::vector<NodeEntry>& entries) {
   std::size_t name_width = 4;
   std::size_t rank_width = 5;

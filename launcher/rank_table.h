@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "launcher/node_entry.h"
+#include "launcher/rank_list.h"
 
 namespace nccl_tune::launcher {
-
-// "0-3,6".
-std::string CompactList(const std::vector<std::uint32_t>& ascending);
 
 // One line per node, in the given order: name, ranks, what its plan set and what someone else has set.
 std::string RenderNodeTable(const std::vector<NodeEntry>& entries);

@@ -6,12 +6,11 @@
 
 #include "hw/run_program.h"
 #include "launcher/failure_report.h"
+#include "launcher/say.h"
 #include "launcher/write_report.h"
 
 namespace nccl_tune::launcher {
 namespace {
-
-void Say(const std::string& text) { std::cerr << "nccl-launch: " + text + "\n" << std::flush; }
 
 void Requeue(const Failure& failure, std::uint32_t restarts) {
   if (restarts >= kMostRequeues) {

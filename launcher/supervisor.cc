@@ -12,6 +12,7 @@
 #include <iostream>
 #include <utility>
 
+#include "launcher/say.h"
 #include "launcher/supervising.h"
 
 namespace nccl_tune::launcher {
@@ -31,8 +32,6 @@ bool IsForwarded(int number) {
 bool EndsARun(int number) {
   return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT || number == SIGABRT;
 }
-
-void Say(const std::string& text) { std::cerr << "nccl-launch: " + text + "\n" << std::flush; }
 
 }  // namespace
 

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <csignal>
-#include <iostream>
 #include <utility>
 
 #include "launcher/failure_report.h"
+#include "launcher/say.h"
 #include "launcher/supervising.h"
 
 namespace nccl_tune::launcher {
-namespace {
-
-void Say(const std::string& text) { std::cerr << "nccl-launch: " + text + "\n" << std::flush; }
-
-}  // namespace
-
 // Up, or to rank 0's judgement where we are that.
 void Supervisor::TellEnd(const RankEnd& end, Clock::time_point now) {
   if (plan_.is_root) {
