@@ -1,23 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/all_reduce.h"
 
+#include "bench/parts.h"
+
 namespace nccl_tune::bench {
 namespace {
 
-Extent ExtentOf(std::uint64_t requested_bytes, std::uint64_t type_bytes, std::uint64_t) {
-  const std::uint64_t count = requested_bytes / type_bytes;
-  return {.count = count, .send_bytes = count * type_bytes, .receive_bytes = count * type_bytes};
+// A ring sends and receives each byte 2(n-1)/n times.
+Bandwidth BandwidthOf(const Shape& shape, const Question& question) {
+  return {.bytes = WholeBandwidth(shape, question).bytes, .bus_factor = 2 * OthersShare(question.ranks)};
 }
 
-// A ring sends and receives each byte 2(n-1)/n times.
-double BusFactor(std::uint64_t ranks) {
-  const auto n = static_cast<double>(ranks);
-  return 2 * (n - 1) / n;
+std::vector<Stretch> Expects(const Shape& shape, const Seat&) {
+  std::vector<Stretch> stretches;
+  AddReduced(0, shape.count, 0, &stretches);
+  return stretches;
 }
 
 }  // namespace
 
-const Collective kAllReduce = {
-    .kind = CollectiveKind::kAllReduce, .name = "all_reduce", .extent = ExtentOf, .bus_factor = BusFactor};
+const Collective kAllReduce = {.kind = CollectiveKind::kAllReduce,
+                               .name = "all_reduce",
+                               .reduces = true,
+                               .lists_ops = true,
+                               .has_root = false,
+                               .checks_in_place = true,
+                               .op_column = "",
+                               .shape = WholeShape,
+                               .bandwidth = BandwidthOf,
+                               .sends = SendsAll,
+                               .expects = Expects};
 
 }  // namespace nccl_tune::bench

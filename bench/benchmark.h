@@ -1,21 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole of a run on a loaded backend: connect, header, table, footer. nccl-tests' text goes to `out` on process 0
-// and nowhere else; wrong data is told on `notes` by the process that has it.
+// The frame of a run: header, memory, warm-up, the table over types, operations, roots and sizes, footer. The same in
+// every process and in each of its workers; the leader's reporter alone is told what comes out.
 #ifndef NCCL_TUNE_BENCH_BENCHMARK_H_
 #define NCCL_TUNE_BENCH_BENCHMARK_H_
 
-#include <ostream>
+#include <functional>
+#include <optional>
 
 #include "base/result.h"
 #include "bench/backend.h"
 #include "bench/options.h"
+#include "bench/reporter.h"
 
 namespace nccl_tune::bench {
 
-// Whether all data was right and the wanted bandwidth reached, alike on all processes. An Error: the run broke; the
-// caller says so and aborts the backend.
-base::Result<bool> RunBenchmark(Backend& backend, const Options& options, std::ostream& out, std::ostream& notes);
+struct Outcome {
+  bool right = true;   // no wrong data, on any rank
+  bool enough = true;  // NCCL_TESTS_MIN_BW is reached
+  Place place{};
+  // What was asked for cannot be measured here. All processes come to the same: one message is enough.
+  std::optional<base::Error> refused{};
+};
+
+struct RunParts {
+  Backend* backend = nullptr;
+  Reporter* reporter = nullptr;
+  // Only with several threads: called once, by the first worker that fails, from its own thread, while others may wait
+  // for it in the backend. It ends the process, or frees them (Backend::Abort) and returns.
+  std::function<void(const base::Error&)> on_failure{};
+};
+
+// Threads of its own for -t. The Error is that of the first worker that failed.
+base::Result<Outcome> RunBenchmark(const RunParts& parts, Options options);
 
 }  // namespace nccl_tune::bench
 

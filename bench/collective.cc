@@ -4,30 +4,38 @@
 #include <algorithm>
 #include <array>
 
+#include "bench/all_gather.h"
 #include "bench/all_reduce.h"
+#include "bench/alltoall.h"
+#include "bench/alltoallv.h"
+#include "bench/broadcast.h"
+#include "bench/gather.h"
+#include "bench/hypercube.h"
+#include "bench/reduce.h"
+#include "bench/reduce_scatter.h"
+#include "bench/scatter.h"
+#include "bench/sendrecv.h"
 
 namespace nccl_tune::bench {
 namespace {
 
-constexpr std::array<const Collective*, 1> kBuilt = {&kAllReduce};
-
-constexpr std::array<std::string_view, 11> kKnown = {"all_reduce", "all_gather", "broadcast", "reduce_scatter",
-                                                     "reduce",     "alltoall",   "alltoallv", "scatter",
-                                                     "gather",     "sendrecv",   "hypercube"};
+// In the order of nccl-tests' programs.
+constexpr std::array<const Collective*, 11> kCollectives = {&kAllReduce, &kAllGather, &kBroadcast, &kReduceScatter,
+                                                            &kReduce,    &kAlltoall,  &kAlltoallv, &kScatter,
+                                                            &kGather,    &kSendrecv,  &kHypercube};
 
 }  // namespace
 
 const Collective* FindCollective(std::string_view name) {
-  const auto found = std::find_if(kBuilt.begin(), kBuilt.end(), [&](const auto* one) { return one->name == name; });
-  return found == kBuilt.end() ? nullptr : *found;
+  const auto* const found =
+      std::find_if(kCollectives.begin(), kCollectives.end(), [&](const auto* one) { return one->name == name; });
+  return found == kCollectives.end() ? nullptr : *found;
 }
 
 std::string CollectiveNames() {
   std::string names;
-  for (const Collective* one : kBuilt) names += (names.empty() ? "" : ", ") + std::string(one->name);
+  for (const Collective* one : kCollectives) names += (names.empty() ? "" : ", ") + std::string(one->name);
   return names;
 }
-
-bool IsKnownCollective(std::string_view name) { return std::find(kKnown.begin(), kKnown.end(), name) != kKnown.end(); }
 
 }  // namespace nccl_tune::bench

@@ -11,22 +11,32 @@
 
 #include "base/result.h"
 #include "bench/backend.h"
-#include "bench/collective.h"
 #include "bench/options.h"
-#include "bench/table.h"
+#include "bench/results.h"
 
 namespace nccl_tune::bench {
 
-struct Measured {
-  Block block{};
-  std::vector<std::string> faults{};  // wrong data of this process, one line per rank and check
+// What one worker needs to take part. All workers of a run make the same calls in the same order.
+struct Lane {
+  Worker* worker = nullptr;
+  const Options* options = nullptr;
+  std::uint64_t ranks = 1;    // of the group
+  std::uint64_t workers = 1;  // of all processes
+  bool leads = false;         // worker 0 of process 0, whose numbers are reported
+  bool primes = false;        // Identity::primes
+  std::uint64_t seed = 0;     // of the last check
 };
 
-// `place` is what Connect gave. The time is the mean over the processes, as nccl-tests' default.
-base::Result<Measured> MeasureBlock(Backend& backend, const Place& place, const Options& options, const Call& call);
+struct Measured {
+  Block block{};
+  std::vector<std::string> faults{};  // wrong data of this worker, one line per rank
+};
 
-// Untimed calls of doubling sizes.
-base::Status WarmUp(Backend& backend, const Place& place, const Options& options, DataType type, ReduceOp op);
+// Only the leader's block holds what is gathered (iterations, spread).
+base::Result<Measured> MeasureBlock(Lane& lane, const Question& question, const Call& call);
+
+// Untimed calls of doubling sizes from `sweep`, each -w times.
+base::Status WarmUp(Lane& lane, const Sweep& sweep, Call call);
 
 }  // namespace nccl_tune::bench
 

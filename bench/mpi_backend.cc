@@ -5,8 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
+#include <chrono>
+#include <climits>
 #include <cstring>
+#include <future>
+#include <iterator>
+#include <thread>
+
+#include "bench/split.h"
 
 namespace nccl_tune::bench {
 namespace {
@@ -16,17 +23,8 @@ using base::Error;
 using base::Result;
 using base::Status;
 
-// MPI counts in int; larger calls are cut into several.
-constexpr std::uint64_t kMostElements = 1ULL << 30U;
-
-Status Checked(int code, const std::string& call) {
-  if (code == MPI_SUCCESS) return base::Ok();
-  std::string text(MPI_MAX_ERROR_STRING, '\0');
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  text.resize(static_cast<std::size_t>(std::max(length, 0)));
-  return Error{.what = text, .where = call};
-}
+constexpr int kTimeout = 4;
+constexpr int kInvalidUse = 6;
 
 std::string HostName() {
   std::string name(MPI_MAX_PROCESSOR_NAME, '\0');
@@ -44,38 +42,87 @@ std::string LibraryVersion() {
   return text.substr(0, text.find(','));
 }
 
-}  // namespace
+// What each process says of its group.
+struct Wish {
+  std::uint64_t has_group = 0;
+  std::uint64_t group = 0;
 
-void MpiBackend::Free::operator()(void* memory) const { std::free(memory); }
+  friend bool operator==(const Wish&, const Wish&) = default;
+};
+
+}  // namespace
 
 MpiBackend::~MpiBackend() { static_cast<void>(Close()); }
 
-Result<Place> MpiBackend::Connect() {
-  NCCL_TUNE_RETURN_IF_ERROR(Checked(MPI_Init(nullptr, nullptr), "MPI_Init"));
-  NCCL_TUNE_RETURN_IF_ERROR(Checked(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Init"));
-  NCCL_TUNE_RETURN_IF_ERROR(Checked(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank"));
-  NCCL_TUNE_RETURN_IF_ERROR(Checked(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size"));
-  ops_ = std::make_unique<MpiOps>();
-  return Place{.process = static_cast<std::uint64_t>(rank_),
-               .processes = static_cast<std::uint64_t>(size_),
-               .ranks = static_cast<std::uint64_t>(size_)};
+bool MpiBackend::Scales() const {
+  const std::vector<ReduceOp>& ops = setup_.options.ops;
+  return setup_.options.all_ops || std::find(ops.begin(), ops.end(), ReduceOp::kMulsum) != ops.end();
 }
 
-Identity MpiBackend::identity() const { return {.label = "mpi (host memory, " + LibraryVersion() + ")"}; }
+Result<Place> MpiBackend::Connect() {
+  for (const auto& [flag, value] : {std::pair("-t", setup_.options.threads), std::pair("-g", setup_.options.gpus)}) {
+    if (value == 1) continue;
+    failure_ = kInvalidUse;
+    return Error{.code = Code::kInvalidInput,
+                 .what = "the mpi backend has one rank per process",
+                 .where = flag,
+                 .seen = std::to_string(value),
+                 .expected = "1"};
+  }
+  NCCL_TUNE_RETURN_IF_ERROR(MpiStatus(MPI_Init(nullptr, nullptr), "MPI_Init"));
+  connected_ = true;
+  NCCL_TUNE_RETURN_IF_ERROR(MpiStatus(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Init"));
+  NCCL_TUNE_RETURN_IF_ERROR(MpiStatus(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank"));
+  NCCL_TUNE_RETURN_IF_ERROR(MpiStatus(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size"));
+  if (setup_.options.timeout_seconds > 0) {
+    dog_ = std::make_unique<Watchdog>(std::chrono::seconds(setup_.options.timeout_seconds), [this] { Late(); });
+  }
+  worker_ = std::make_unique<MpiWorker>(
+      MpiWorker::Setup{.most = most_, .unaligned = setup_.options.unaligned, .scales = Scales(), .dog = dog_.get()});
+  if (setup_.options.split) return Regroup(GroupOf(*setup_.options.split, static_cast<std::uint64_t>(rank_)));
+  return Regroup(0);
+}
+
+Identity MpiBackend::identity() const {
+  Identity identity{.label = "mpi (host memory, " + LibraryVersion() + ")"};
+  for (const TypeName& one : kTypes) identity.types.push_back(one.type);
+  for (const OpName& one : kOps) identity.ops.push_back(one.op);
+  return identity;
+}
 
 std::vector<Device> MpiBackend::LocalDevices() const {
   return {Device{.rank = static_cast<std::uint64_t>(rank_),
+                 .group = group_number_,
                  .process_id = getpid(),
                  .host = HostName(),
                  .index = static_cast<int>(setup_.local_rank),
                  .name = "host memory"}};
 }
 
+Result<std::string> MpiBackend::Broadcast(const std::string& text) {
+  const Watched watched(dog_.get());
+  auto length = static_cast<int>(text.size());
+  NCCL_TUNE_RETURN_IF_ERROR(MpiStatus(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast"));
+  std::string shared = text;
+  shared.resize(static_cast<std::size_t>(length));
+  NCCL_TUNE_RETURN_IF_ERROR(MpiStatus(MPI_Bcast(shared.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast"));
+  return shared;
+}
+
+Result<double> MpiBackend::Sum(double value) {
+  const Watched watched(dog_.get());
+  double sum = 0;
+  NCCL_TUNE_RETURN_IF_ERROR(
+      MpiStatus(MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce"));
+  return sum;
+}
+
 Result<std::vector<std::string>> MpiBackend::Gather(const std::string& text) {
+  const Watched watched(dog_.get());
   const int length = static_cast<int>(text.size());
   std::vector<int> lengths(static_cast<std::size_t>(rank_ == 0 ? size_ : 0));
   NCCL_TUNE_RETURN_IF_ERROR(
-      Checked(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Gather"));
+      MpiStatus(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Gather"));
   std::vector<int> starts;
   int total = 0;
   for (const int one : lengths) {
@@ -83,9 +130,9 @@ Result<std::vector<std::string>> MpiBackend::Gather(const std::string& text) {
     total += one;
   }
   std::string all(static_cast<std::size_t>(total), '\0');
-  NCCL_TUNE_RETURN_IF_ERROR(Checked(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(),
-                                                starts.data(), MPI_CHAR, 0, MPI_COMM_WORLD),
-                                    "MPI_Gatherv"));
+  NCCL_TUNE_RETURN_IF_ERROR(MpiStatus(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(),
+                                                  starts.data(), MPI_CHAR, 0, MPI_COMM_WORLD),
+                                      "MPI_Gatherv"));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     texts.push_back(all.substr(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(lengths[i])));
@@ -93,93 +140,97 @@ Result<std::vector<std::string>> MpiBackend::Gather(const std::string& text) {
   return texts;
 }
 
+// A run reckons with 3 buffers when it checks, else with 2. Here are 2, and 1 more for a mulsum.
 Result<std::uint64_t> MpiBackend::Memory() {
-  const std::uint64_t own = setup_.host_memory / std::max<std::uint64_t>(setup_.local_ranks, 1);
+  const Watched watched(dog_.get());
+  std::uint64_t own = setup_.host_memory / std::max<std::uint64_t>(setup_.local_ranks, 1);
+  if (Scales() && setup_.options.checks == 0) own = own / 3 * 2;
   std::uint64_t least = own;
   NCCL_TUNE_RETURN_IF_ERROR(
-      Checked(MPI_Allreduce(&own, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce"));
+      MpiStatus(MPI_Allreduce(&own, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce"));
   return least;
 }
 
-Result<MpiBackend::Buffer> MpiBackend::MakeBuffer(std::uint64_t bytes) {
-  constexpr std::uint64_t kPage = 4096;
-  Buffer buffer(std::aligned_alloc(kPage, (bytes / kPage + 1) * kPage));
-  if (buffer == nullptr) {
-    return Error{.code = Code::kUnsupported, .what = "no memory for a buffer of " + std::to_string(bytes) + " bytes"};
-  }
-  return buffer;
+Status MpiBackend::Join(std::uint64_t bytes) { return worker_->Allocate(bytes); }
+
+void MpiBackend::LeaveGroup() {
+  worker_->SetGroup({});
+  const bool owned = group_.comm != MPI_COMM_NULL && group_.comm != MPI_COMM_WORLD;
+  if (owned) MPI_Comm_free(&group_.comm);
+  group_ = {};
 }
 
-Status MpiBackend::Allocate(std::uint64_t send_bytes, std::uint64_t receive_bytes) {
-  NCCL_TUNE_ASSIGN_OR_RETURN(send, MakeBuffer(send_bytes));
-  NCCL_TUNE_ASSIGN_OR_RETURN(receive, MakeBuffer(receive_bytes));
-  send_ = std::move(send);
-  receive_ = std::move(receive);
-  receive_bytes_ = receive_bytes;
-  return base::Ok();
-}
-
-DataKey MpiBackend::KeyOf(const Call& call, std::uint64_t seed) const {
-  return {.type = call.type,
-          .op = call.op,
-          .seed = seed,
-          .ranks = static_cast<std::uint64_t>(size_),
-          .rank = static_cast<std::uint64_t>(rank_)};
-}
-
-Status MpiBackend::Fill(const Call& call, std::uint64_t seed) {
-  if (!call.in_place) std::memset(receive_.get(), 0, std::min(call.count * BytesOf(call.type), receive_bytes_));
-  FillData(KeyOf(call, seed), call.count, call.in_place ? receive_.get() : send_.get());
-  return base::Ok();
-}
-
-Status MpiBackend::Run(const Call& call) {
-  const MPI_Datatype type = MpiTypeOf(call.type);
-  const MPI_Op op = ops_->Of(call.type, call.op);
-  auto* const receive = static_cast<std::byte*>(receive_.get());
-  const auto* const send = static_cast<const std::byte*>(send_.get());
-  for (std::uint64_t done = 0; done < std::max<std::uint64_t>(call.count, 1); done += kMostElements) {
-    const std::uint64_t offset = done * BytesOf(call.type);
-    const int count = static_cast<int>(std::min(call.count - done, kMostElements));
-    const void* const from = call.in_place ? MPI_IN_PLACE : send + offset;
-    NCCL_TUNE_RETURN_IF_ERROR(
-        Checked(MPI_Allreduce(from, receive + offset, count, type, op, MPI_COMM_WORLD), "MPI_Allreduce"));
-  }
-  if (call.op == ReduceOp::kAvg) DivideData(call.type, static_cast<std::uint64_t>(size_), call.count, receive);
-  return base::Ok();
-}
-
-Result<Mismatches> MpiBackend::Check(const Call& call, std::uint64_t seed) {
-  return CheckData(KeyOf(call, seed), call.count, receive_.get());
-}
-
-Status MpiBackend::Corrupt(const Call& call, std::uint64_t rank, std::uint64_t offset) {
-  if (rank == static_cast<std::uint64_t>(rank_)) CorruptData(call.type, offset, receive_.get());
-  return base::Ok();
-}
-
-Status MpiBackend::Barrier() { return Checked(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); }
-
-Result<double> MpiBackend::Sum(double value) {
-  double sum = 0;
+// MPI's colours are of int, our groups have any number: the first process of a group stands for it.
+Status MpiBackend::SplitInto(std::optional<std::uint64_t> group) {
+  const Watched watched(dog_.get());
+  const Wish own{.has_group = group ? 1U : 0U, .group = group.value_or(0)};
+  std::vector<Wish> all(static_cast<std::size_t>(size_));
   NCCL_TUNE_RETURN_IF_ERROR(
-      Checked(MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce"));
-  return sum;
+      MpiStatus(MPI_Allgather(&own, 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, MPI_COMM_WORLD), "MPI_Allgather"));
+  const auto first = std::find(all.begin(), all.end(), own);
+  if (group && std::count(all.begin(), all.end(), own) == size_) {
+    group_ = {.comm = MPI_COMM_WORLD, .rank = rank_, .ranks = size_};
+    return base::Ok();
+  }
+  const int colour = group ? static_cast<int>(first - all.begin()) : MPI_UNDEFINED;
+  NCCL_TUNE_RETURN_IF_ERROR(MpiStatus(MPI_Comm_split(MPI_COMM_WORLD, colour, rank_, &group_.comm), "MPI_Comm_split"));
+  if (group_.comm == MPI_COMM_NULL) return base::Ok();
+  NCCL_TUNE_RETURN_IF_ERROR(MpiStatus(MPI_Comm_set_errhandler(group_.comm, MPI_ERRORS_RETURN), "MPI_Comm_split"));
+  NCCL_TUNE_RETURN_IF_ERROR(MpiStatus(MPI_Comm_rank(group_.comm, &group_.rank), "MPI_Comm_rank"));
+  return MpiStatus(MPI_Comm_size(group_.comm, &group_.ranks), "MPI_Comm_size");
+}
+
+Result<Place> MpiBackend::Regroup(std::optional<std::uint64_t> group) {
+  LeaveGroup();
+  NCCL_TUNE_RETURN_IF_ERROR(SplitInto(group));
+  worker_->SetGroup(group_);
+  group_number_ = group.value_or(0);
+  const bool member = group_.comm != MPI_COMM_NULL;
+  return Place{.process = static_cast<std::uint64_t>(rank_),
+               .processes = static_cast<std::uint64_t>(size_),
+               .group = group_number_,
+               .group_process = static_cast<std::uint64_t>(group_.rank),
+               .group_processes = member ? static_cast<std::uint64_t>(group_.ranks) : 0,
+               .ranks = member ? static_cast<std::uint64_t>(group_.ranks) : 0};
+}
+
+Result<MemoryUse> MpiBackend::memory_use() {
+  const auto own = static_cast<std::int64_t>(worker_->allocated());
+  std::int64_t most = own;
+  NCCL_TUNE_RETURN_IF_ERROR(
+      MpiStatus(MPI_Allreduce(&own, &most, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD), "MPI_Allreduce"));
+  return MemoryUse{.user_allocated = most};
+}
+
+// The thread that called MPI never gets here. MPI_Abort may block as well.
+void MpiBackend::Late() const {
+  const std::string text = "Test timeout (" + std::to_string(setup_.options.timeout_seconds) + "s) " + __FILE__ + ":" +
+                           std::to_string(__LINE__);
+  if (when_late_) when_late_(HostName() + ": " + text);
+  const std::string line = "\n" + HostName() + ": " + text + "\n";
+  static_cast<void>(write(STDOUT_FILENO, line.data(), line.size()) == 0);
+  std::promise<void> ended;
+  auto future = ended.get_future();
+  std::thread([&ended] {
+    MPI_Abort(MPI_COMM_WORLD, kTimeout);
+    ended.set_value();
+  }).detach();
+  constexpr std::chrono::seconds kPatience(5);
+  static_cast<void>(future.wait_for(kPatience));
+  _exit(kTimeout);
 }
 
 Status MpiBackend::Close() {
-  if (ops_ == nullptr) return base::Ok();
-  ops_.reset();
-  return Checked(MPI_Finalize(), "MPI_Finalize");
+  if (!connected_) return base::Ok();
+  connected_ = false;
+  LeaveGroup();
+  worker_.reset();
+  dog_.reset();
+  return MpiStatus(MPI_Finalize(), "MPI_Finalize");
 }
 
 void MpiBackend::Abort(int code) {
-  if (ops_ != nullptr) MPI_Abort(MPI_COMM_WORLD, code);
+  if (connected_) MPI_Abort(MPI_COMM_WORLD, code);
 }
 
 }  // namespace nccl_tune::bench
-
-// What nccl-bench looks up (kBackendEntry).
-extern "C" nccl_tune::bench::Backend* nccl_bench_make_backend_1(const nccl_tune::bench::BackendSetup& setup) {
-  return new nccl_tune::bench::MpiBackend(setup);
-}

@@ -30,70 +30,46 @@ void Reduce(void* in, void* in_out, int* length, MPI_Datatype*) {
 template <typename T>
 MPI_User_function* FunctionOf(ReduceOp op) {
   if constexpr (std::is_integral_v<T>) return Reduce<T, ReduceOp::kSum>;
-  switch (op) {
-    case ReduceOp::kProd:
-      return Reduce<T, ReduceOp::kProd>;
-    case ReduceOp::kMax:
-      return Reduce<T, ReduceOp::kMax>;
-    case ReduceOp::kMin:
-      return Reduce<T, ReduceOp::kMin>;
-    case ReduceOp::kSum:
-    case ReduceOp::kAvg:
-      break;
-  }
+  if (op == ReduceOp::kProd) return Reduce<T, ReduceOp::kProd>;
+  if (op == ReduceOp::kMax) return Reduce<T, ReduceOp::kMax>;
+  if (op == ReduceOp::kMin) return Reduce<T, ReduceOp::kMin>;
   return Reduce<T, ReduceOp::kSum>;
 }
 
+bool Sums(ReduceOp op) { return op != ReduceOp::kProd && op != ReduceOp::kMax && op != ReduceOp::kMin; }
+
 // Null where MPI's own operation does.
 MPI_User_function* OwnFunction(DataType type, ReduceOp op) {
-  const bool sums = op == ReduceOp::kSum || op == ReduceOp::kAvg;
-  if (type == DataType::kHalf) return FunctionOf<Half>(op);
-  if (type == DataType::kBfloat16) return FunctionOf<Bfloat16>(op);
-  if (type == DataType::kInt8 && sums) return FunctionOf<std::int8_t>(op);
-  if (type == DataType::kUint8 && sums) return FunctionOf<std::uint8_t>(op);
-  return nullptr;
+  return WithType(type, [&](auto zero) -> MPI_User_function* {
+    using T = decltype(zero);
+    if constexpr (!std::is_arithmetic_v<T>) return FunctionOf<T>(op);
+    if constexpr (std::is_integral_v<T> && sizeof(T) == 1) return Sums(op) ? FunctionOf<T>(op) : nullptr;
+    return nullptr;
+  });
 }
 
 MPI_Op BuiltIn(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::kProd:
-      return MPI_PROD;
-    case ReduceOp::kMax:
-      return MPI_MAX;
-    case ReduceOp::kMin:
-      return MPI_MIN;
-    case ReduceOp::kSum:
-    case ReduceOp::kAvg:
-      break;
-  }
+  if (op == ReduceOp::kProd) return MPI_PROD;
+  if (op == ReduceOp::kMax) return MPI_MAX;
+  if (op == ReduceOp::kMin) return MPI_MIN;
   return MPI_SUM;
+}
+
+template <typename T>
+MPI_Datatype MpiType() {
+  if constexpr (std::is_same_v<T, float>) return MPI_FLOAT;
+  if constexpr (std::is_same_v<T, double>) return MPI_DOUBLE;
+  constexpr bool kSigned = std::is_signed_v<T>;
+  if constexpr (sizeof(T) == 1) return kSigned ? MPI_INT8_T : MPI_UINT8_T;
+  if constexpr (sizeof(T) == 2) return MPI_UINT16_T;
+  if constexpr (sizeof(T) == 4) return kSigned ? MPI_INT32_T : MPI_UINT32_T;
+  return kSigned ? MPI_INT64_T : MPI_UINT64_T;
 }
 
 }  // namespace
 
 MPI_Datatype MpiTypeOf(DataType type) {
-  switch (type) {
-    case DataType::kInt8:
-      return MPI_INT8_T;
-    case DataType::kUint8:
-      return MPI_UINT8_T;
-    case DataType::kInt32:
-      return MPI_INT32_T;
-    case DataType::kUint32:
-      return MPI_UINT32_T;
-    case DataType::kInt64:
-      return MPI_INT64_T;
-    case DataType::kUint64:
-      return MPI_UINT64_T;
-    case DataType::kHalf:
-    case DataType::kBfloat16:
-      return MPI_UINT16_T;
-    case DataType::kDouble:
-      return MPI_DOUBLE;
-    case DataType::kFloat:
-      break;
-  }
-  return MPI_FLOAT;
+  return WithType(type, [](auto zero) { return MpiType<decltype(zero)>(); });
 }
 
 MpiOps::~MpiOps() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reductions of the benchmark in MPI's terms. MPI has no half and no bfloat16: they travel as 16-bit integers under
-// operations of our own, which compute in double and round after each step as a GPU does. Sums of 8-bit integers are
-// our own too: those of Open MPI 4.1 and 5.0 saturate on CPUs with AVX (open-mpi/ompi issue 8045), NCCL's wrap around.
+// The reductions of the benchmark in MPI's terms. MPI has no floating-point types of 8 and 16 bits: they travel as
+// unsigned integers under operations of our own, which compute in double and round after each step as a GPU does. Sums
+// of 8-bit integers are our own too: those of Open MPI 4.1 and 5.0 saturate on CPUs with AVX (open-mpi/ompi issue
+// 8045), NCCL's wrap around.
 //
 // Threads: as MPI's. Ownership: the operations of our own are freed by the destructor, before MPI_Finalize.
 #ifndef NCCL_TUNE_BENCH_MPI_REDUCE_H_
@@ -26,7 +27,7 @@ class MpiOps {
   MpiOps(const MpiOps&) = delete;
   MpiOps& operator=(const MpiOps&) = delete;
 
-  // An average is summed here and divided afterwards. Null when MPI refuses to make it.
+  // An average is summed here and divided afterwards, a mulsum is scaled before. Null when MPI refuses to make it.
   MPI_Op Of(DataType type, ReduceOp op);
 
  private:

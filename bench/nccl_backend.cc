@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/nccl_backend.h"
 
-#include <cuda_runtime_api.h>
-#include <nccl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <string_view>
-#include <utility>
 
 #include "base/parse_number.h"
-#include "bench/host_data.h"
-#include "bench/nccl_kernels.h"
+#include "bench/nccl_gpu.h"
 #include "bench/nccl_library.h"
-#include "bench/nccl_peers.h"
+#include "bench/nccl_process.h"
+#include "bench/nccl_worker.h"
+#include "bench/split.h"
 
 namespace nccl_tune::bench {
 namespace {
@@ -25,50 +22,8 @@ using base::Error;
 using base::Result;
 using base::Status;
 
-constexpr int kCudaFailure = 2;
-constexpr int kNcclFailure = 3;
-
-ncclDataType_t NcclTypeOf(DataType type) {
-  switch (type) {
-    case DataType::kInt8:
-      return ncclInt8;
-    case DataType::kUint8:
-      return ncclUint8;
-    case DataType::kInt32:
-      return ncclInt32;
-    case DataType::kUint32:
-      return ncclUint32;
-    case DataType::kInt64:
-      return ncclInt64;
-    case DataType::kUint64:
-      return ncclUint64;
-    case DataType::kHalf:
-      return ncclFloat16;
-    case DataType::kDouble:
-      return ncclFloat64;
-    case DataType::kBfloat16:
-      return ncclBfloat16;
-    case DataType::kFloat:
-      break;
-  }
-  return ncclFloat32;
-}
-
-ncclRedOp_t NcclOpOf(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::kProd:
-      return ncclProd;
-    case ReduceOp::kMax:
-      return ncclMax;
-    case ReduceOp::kMin:
-      return ncclMin;
-    case ReduceOp::kAvg:
-      return ncclAvg;
-    case ReduceOp::kSum:
-      break;
-  }
-  return ncclSum;
-}
+constexpr int kNotImplemented = 5;
+constexpr int kInvalidUse = 6;
 
 std::string HostName() {
   std::string name(256, '\0');
@@ -77,44 +32,68 @@ std::string HostName() {
   return name.substr(0, name.find('.'));  // as nccl-tests: without the domain
 }
 
-// One GPU of this process and what lies on it. Freed with the process: CUDA and NCCL clean up, and a run that broke may
-// not be able to.
-struct Gpu {
-  std::uint64_t rank = 0;
-  int index = 0;
-  cudaDeviceProp properties{};
-  cudaStream_t stream = nullptr;
-  ncclComm_t communicator = nullptr;
-  void* send = nullptr;
-  void* receive = nullptr;
-  double* number = nullptr;  // for Sum
-  DeviceVerdict* verdict = nullptr;
-};
+// The least free memory of each GPU so far, for -M.
+std::vector<std::int64_t> FreeMemory(const std::vector<Gpu>& gpus) {
+  std::vector<std::int64_t> free_bytes;
+  for (const Gpu& gpu : gpus) {
+    std::size_t free_now = 0;
+    std::size_t total = 0;
+    if (cudaSetDevice(gpu.index) != cudaSuccess || cudaMemGetInfo(&free_now, &total) != cudaSuccess) free_now = 0;
+    free_bytes.push_back(static_cast<std::int64_t>(free_now));
+  }
+  return free_bytes;
+}
+
+std::int64_t MostUsed(const std::vector<std::int64_t>& before, const std::vector<std::int64_t>& after) {
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) most = std::max(most, before[i] - after[i]);
+  return most;
+}
 
 class NcclBackend : public Backend {
  public:
-  explicit NcclBackend(const BackendSetup& setup) : setup_(setup) {}
+  explicit NcclBackend(const BackendSetup& setup) : process_(setup), team_(process_.Threads()) {}
 
   Result<Place> Connect() override {
-    NCCL_TUNE_ASSIGN_OR_RETURN(library, LoadNccl(setup_.environment));
-    nccl_ = library;
-    NCCL_TUNE_RETURN_IF_ERROR(peers_.Connect(setup_));
+    NCCL_TUNE_ASSIGN_OR_RETURN(library, LoadNccl(process_.setup.environment));
+    process_.shared.nccl.library = library;
+    NCCL_TUNE_RETURN_IF_ERROR(CheckDevice());
+    NCCL_TUNE_RETURN_IF_ERROR(process_.peers.Connect(process_.setup));
+    process_.place.process = process_.peers.process();
+    process_.place.processes = process_.peers.processes();
+    SetGroup(process_,
+             process_.setup.options.split ? GroupOf(*process_.setup.options.split, process_.place.process) : 0);
     NCCL_TUNE_RETURN_IF_ERROR(FindGpus());
-    NCCL_TUNE_RETURN_IF_ERROR(ConnectRanks());
-    return Place{.process = peers_.process(), .processes = peers_.processes(), .ranks = Ranks()};
+    return process_.place;
   }
 
   Identity identity() const override {
-    return {.label = "nccl (GPU memory, NCCL " + VersionText(nccl_.version) + ", " + nccl_.path + ")",
-            .primes = true,
-            .headers_code = NCCL_VERSION_CODE,
-            .library_code = nccl_.version};
+    const NcclLibrary& nccl = process_.shared.nccl.library;
+    Identity identity{
+        .label = "nccl (GPU memory, NCCL " + VersionText(nccl.version) + ", " + nccl.path + ", " + nccl.how + ")",
+        .primes = true,
+        .headers_code = NCCL_VERSION_CODE,
+        .library_code = nccl.version};
+    for (const TypeName& one : kTypes) {
+      if (HasType(one.type)) identity.types.push_back(one.type);
+    }
+    for (const OpName& one : kOps) identity.ops.push_back(one.op);
+    // On one rank NCCL 2.28 refuses what it does on several: "invalid argument".
+    for (const DataType type : {DataType::kF8e4m3, DataType::kF8e5m2}) {
+      for (const ReduceOp op : {ReduceOp::kAvg, ReduceOp::kMulsum}) {
+        if (process_.place.ranks == 1) identity.lacking.emplace_back(type, op);
+      }
+    }
+    if (process_.setup.options.device_implementation != 0) identity.ops = {ReduceOp::kSum};
+    identity.left_aside = left_aside_;
+    return identity;
   }
 
   std::vector<Device> LocalDevices() const override {
     std::vector<Device> devices;
-    for (const Gpu& gpu : gpus_) {
-      devices.push_back({.rank = gpu.rank,
+    for (const Gpu& gpu : process_.gpus) {
+      devices.push_back({.rank = gpu.world_rank,
+                         .group = process_.place.group,
                          .process_id = getpid(),
                          .host = HostName(),
                          .index = gpu.index,
@@ -127,133 +106,143 @@ class NcclBackend : public Backend {
   }
 
   Result<std::vector<std::string>> Gather(const std::string& text) override {
-    return peers_.Gather("nccl-bench.text", text);
+    return process_.peers.Gather("nccl-bench.text", text);
   }
 
+  Result<std::string> Broadcast(const std::string& text) override {
+    return process_.peers.Broadcast("nccl-bench.broadcast", text);
+  }
+
+  // Before the ranks are connected, over PMIx.
   Result<std::uint64_t> Memory() override {
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
     const auto count = static_cast<std::uint64_t>(device_count_);
-    const std::uint64_t sharing = (setup_.local_ranks * gpus_.size() + count - 1) / count;
-    for (const Gpu& gpu : gpus_) least = std::min<std::uint64_t>(least, gpu.properties.totalGlobalMem / sharing);
-    // The least over all processes: a maximum of the negated value.
-    NCCL_TUNE_ASSIGN_OR_RETURN(negated, Reduce(-static_cast<double>(least), ncclMax));
-    return static_cast<std::uint64_t>(-negated);
+    const std::uint64_t sharing = (process_.setup.local_ranks * process_.gpus.size() + count - 1) / count;
+    for (const Gpu& gpu : process_.gpus)
+      least = std::min<std::uint64_t>(least, gpu.properties.totalGlobalMem / sharing);
+    NCCL_TUNE_ASSIGN_OR_RETURN(all, process_.peers.Gather("nccl-bench.memory", std::to_string(least)));
+    for (const std::string& text : all) {
+      const auto other = base::ParseInteger<std::uint64_t>(text);
+      if (!other.ok()) return Error{.what = "not a number", .where = "the memory of a process", .seen = text};
+      least = std::min(least, *other);
+    }
+    NCCL_TUNE_ASSIGN_OR_RETURN(shared, process_.peers.Broadcast("nccl-bench.least", std::to_string(least)));
+    return base::ParseInteger<std::uint64_t>(shared);
   }
 
-  Status Allocate(std::uint64_t send_bytes, std::uint64_t receive_bytes) override {
-    for (Gpu& gpu : gpus_) {
-      NCCL_TUNE_RETURN_IF_ERROR(Cuda(cudaSetDevice(gpu.index), "cudaSetDevice"));
-      NCCL_TUNE_RETURN_IF_ERROR(Cuda(cudaMalloc(&gpu.send, std::max<std::uint64_t>(send_bytes, 1)), "cudaMalloc"));
-      NCCL_TUNE_RETURN_IF_ERROR(
-          Cuda(cudaMalloc(&gpu.receive, std::max<std::uint64_t>(receive_bytes, 1)), "cudaMalloc"));
+  Status Join(std::uint64_t bytes) override {
+    process_.shared.options = &process_.setup.options;
+    process_.shared.gpus = process_.gpus;
+    process_.shared.ranks = process_.place.ranks;
+    process_.shared.processes = process_.place.processes;
+    process_.shared.process = process_.place.process;
+    process_.shared.buffer_bytes = bytes;
+    process_.shared.team = &team_;
+    const auto before = FreeMemory(process_.gpus);
+    NCCL_TUNE_RETURN_IF_ERROR(ConnectRanks(process_));
+    const auto connected = FreeMemory(process_.gpus);
+    NCCL_TUNE_RETURN_IF_ERROR(AllocateBuffers(process_, bytes));
+    NCCL_TUNE_RETURN_IF_ERROR(RegisterBuffers(process_, bytes));
+    free_after_join_ = FreeMemory(process_.gpus);
+    NCCL_TUNE_RETURN_IF_ERROR(MakeDeviceCommunicators());
+    const auto ready = FreeMemory(process_.gpus);
+    use_.initialization = MostUsed(before, connected) + MostUsed(free_after_join_, ready);
+    use_.user_allocated = MostUsed(connected, free_after_join_);
+    free_after_join_ = ready;
+    const auto each = static_cast<std::size_t>(process_.setup.options.gpus);
+    for (std::size_t i = 0; i < process_.Threads(); ++i) {
+      workers_.push_back(
+          std::make_unique<NcclWorker>(process_.shared, std::span(process_.gpus).subspan(i * each, each)));
     }
     return base::Ok();
   }
 
-  Status Fill(const Call& call, std::uint64_t seed) override {
-    for (Gpu& gpu : gpus_) {
-      NCCL_TUNE_RETURN_IF_ERROR(Cuda(cudaSetDevice(gpu.index), "cudaSetDevice"));
-      if (!call.in_place) {
-        const std::uint64_t bytes = call.count * BytesOf(call.type);
-        NCCL_TUNE_RETURN_IF_ERROR(Cuda(cudaMemsetAsync(gpu.receive, 0, bytes, gpu.stream), "cudaMemsetAsync"));
-      }
-      void* const data = call.in_place ? gpu.receive : gpu.send;
-      NCCL_TUNE_RETURN_IF_ERROR(Cuda(LaunchFill(KeyOf(gpu, call, seed), call.count, data, gpu.stream), "fill"));
-    }
-    return Finish();
+  Worker& worker(std::size_t thread) override { return *workers_[thread]; }
+
+  Result<Place> Regroup(std::optional<std::uint64_t> group) override {
+    NCCL_TUNE_RETURN_IF_ERROR(RegroupRanks(process_, group));
+    return process_.place;
   }
 
-  Status Run(const Call& call) override {
-    if (gpus_.size() > 1) NCCL_TUNE_RETURN_IF_ERROR(Nccl(nccl_.GroupStart(), "ncclGroupStart"));
-    for (Gpu& gpu : gpus_) {
-      const void* const from = call.in_place ? gpu.receive : gpu.send;
-      NCCL_TUNE_RETURN_IF_ERROR(Nccl(nccl_.AllReduce(from, gpu.receive, call.count, NcclTypeOf(call.type),
-                                                     NcclOpOf(call.op), gpu.communicator, gpu.stream),
-                                     "ncclAllReduce"));
-    }
-    return gpus_.size() > 1 ? Nccl(nccl_.GroupEnd(), "ncclGroupEnd") : base::Ok();
+  Result<double> Sum(double value) override {
+    NCCL_TUNE_ASSIGN_OR_RETURN(sum, process_.shared.Reduce({value}, Combine::kSum));
+    return sum[0];
   }
 
-  Status Finish() override {
-    for (Gpu& gpu : gpus_) {
-      NCCL_TUNE_RETURN_IF_ERROR(Cuda(cudaStreamSynchronize(gpu.stream), "cudaStreamSynchronize"));
-    }
-    return base::Ok();
+  Result<MemoryUse> memory_use() override {
+    use_.collective = MostUsed(free_after_join_, FreeMemory(process_.gpus));
+    const std::vector<double> own = {static_cast<double>(use_.initialization), static_cast<double>(use_.user_allocated),
+                                     static_cast<double>(use_.collective)};
+    NCCL_TUNE_ASSIGN_OR_RETURN(most, process_.shared.Reduce(own, Combine::kMax));
+    return MemoryUse{.initialization = static_cast<std::int64_t>(most[0]),
+                     .user_allocated = static_cast<std::int64_t>(most[1]),
+                     .collective = static_cast<std::int64_t>(most[2])};
   }
 
-  Result<Mismatches> Check(const Call& call, std::uint64_t seed) override {
-    Mismatches mismatches;
-    for (Gpu& gpu : gpus_) {
-      NCCL_TUNE_RETURN_IF_ERROR(Cuda(cudaSetDevice(gpu.index), "cudaSetDevice"));
-      const DataKey key = KeyOf(gpu, call, seed);
-      NCCL_TUNE_RETURN_IF_ERROR(Cuda(LaunchCheck(key, call.count, gpu.receive, gpu.verdict, gpu.stream), "check"));
-      DeviceVerdict verdict;
-      NCCL_TUNE_RETURN_IF_ERROR(CopyToHost(gpu, gpu.verdict, sizeof verdict, &verdict));
-      if (verdict.wrong == 0) continue;
-      mismatches.count += verdict.wrong;
-      std::uint64_t element = 0;  // of any type, aligned for all
-      NCCL_TUNE_RETURN_IF_ERROR(CopyToHost(gpu, ElementAt(gpu, call, verdict.first), BytesOf(call.type), &element));
-      mismatches.first.push_back(DescribeWrong(key, verdict.wrong, verdict.first, &element));
-    }
-    return mismatches;
+  std::string LastError() const override {
+    const char* const text = process_.shared.nccl.library.GetLastError(nullptr);
+    return text != nullptr ? text : "";
   }
-
-  Status Corrupt(const Call& call, std::uint64_t rank, std::uint64_t offset) override {
-    for (Gpu& gpu : gpus_) {
-      if (gpu.rank != rank) continue;
-      std::uint64_t element = 0;
-      const std::uint64_t bytes = BytesOf(call.type);
-      NCCL_TUNE_RETURN_IF_ERROR(CopyToHost(gpu, ElementAt(gpu, call, offset), bytes, &element));
-      CorruptData(call.type, 0, &element);
-      NCCL_TUNE_RETURN_IF_ERROR(
-          Cuda(cudaMemcpy(ElementAt(gpu, call, offset), &element, bytes, cudaMemcpyHostToDevice), "cudaMemcpy"));
-    }
-    return base::Ok();
-  }
-
-  Status Barrier() override {
-    const auto sum = Sum(0);
-    return sum.ok() ? base::Ok() : Status(sum.error());
-  }
-
-  Result<double> Sum(double value) override { return Reduce(value, ncclSum); }
 
   Status Close() override {
-    for (Gpu& gpu : gpus_) {
-      if (gpu.communicator == nullptr) continue;
-      NCCL_TUNE_RETURN_IF_ERROR(Nccl(nccl_.CommDestroy(gpu.communicator), "ncclCommDestroy"));
-      gpu.communicator = nullptr;
-    }
-    return peers_.Close();
+    NCCL_TUNE_RETURN_IF_ERROR(ReleaseAll(process_));
+    return process_.peers.Close();
   }
 
-  void Abort(int code) override { peers_.Abort(code); }
+  void Abort(int code) override {
+    team_.Break();
+    process_.peers.Abort(code);
+  }
 
-  int FailureCode() const override { return failure_; }
+  int FailureCode() const override { return process_.shared.nccl.failure; }
 
  private:
-  std::uint64_t Ranks() const { return peers_.processes() * static_cast<std::uint64_t>(setup_.gpus); }
-
-  Status Cuda(cudaError_t status, const std::string& call) {
-    if (status == cudaSuccess) return base::Ok();
-    failure_ = kCudaFailure;
-    return Error{.what = "'" + std::string(cudaGetErrorString(status)) + "'", .where = call};
+  // -D, -R and -x against the library in use.
+  Status CheckDevice() {
+    const NcclLibrary& nccl = process_.shared.nccl.library;
+    const std::string version = "this is NCCL " + VersionText(nccl.version);
+    Options& options = process_.setup.options;
+    if (options.registration != Registration::kNone && nccl.CommRegister == nullptr) {
+      left_aside_.push_back("-R needs NCCL 2.19 (" + version + "): buffers are not registered");
+      options.registration = Registration::kNone;
+    }
+    if (options.registration == Registration::kSymmetric && nccl.CommWindowRegister == nullptr) {
+      left_aside_.push_back("-R 2 needs NCCL 2.27 (" + version + "): buffers are registered as with -R 1");
+      options.registration = Registration::kLocal;
+    }
+    if (options.cta_policy && nccl.version < Version(2, *options.cta_policy > 1 ? 28 : 27)) {
+      left_aside_.push_back("-x " + std::to_string(*options.cta_policy) + " needs NCCL 2." +
+                            (*options.cta_policy > 1 ? "28" : "27") + " (" + version + "): left aside");
+      options.cta_policy.reset();
+    }
+    if (options.device_implementation == 0) return base::Ok();
+    const Status possible = CheckDeviceCalls(nccl, options.collective->kind, options.device_implementation);
+    if (!possible.ok()) {
+      process_.shared.nccl.failure = possible.error().code == Code::kInvalidInput ? kInvalidUse : kNotImplemented;
+      return possible;
+    }
+    for (const DataType type : options.types) {
+      if (options.all_types || HasDeviceType(type)) continue;
+      process_.shared.nccl.failure = kNotImplemented;
+      return Error{.code = Code::kUnsupported,
+                   .what = "the kernels of -D know the types of C++ and half only",
+                   .where = "-d",
+                   .seen = std::string(NameOf(type))};
+    }
+    return base::Ok();
   }
 
-  Status Nccl(ncclResult_t status, const std::string& call) {
-    if (status == ncclSuccess) return base::Ok();
-    failure_ = kNcclFailure;
-    const ncclComm_t communicator = gpus_.empty() ? nullptr : gpus_[0].communicator;
-    return Error{
-        .what = "'" + std::string(nccl_.GetErrorString(status)) + " / " + nccl_.GetLastError(communicator) + "'",
-        .where = call,
-        .hint = "NCCL_DEBUG=WARN tells more."};
+  bool HasType(DataType type) const {
+    if (process_.setup.options.device_implementation != 0) return HasDeviceType(type);
+    if (type != DataType::kF8e4m3 && type != DataType::kF8e5m2) return true;
+    if (process_.shared.nccl.library.version < Version(2, 24)) return false;
+    return std::ranges::all_of(process_.gpus, [](const Gpu& gpu) { return gpu.properties.major >= 9; });
   }
 
   // The first GPU that the environment allows this process: NCCL_TESTS_DEVICE, else counted from the local rank.
   Result<std::uint64_t> FirstGpu() const {
-    const auto text = base::Lookup(setup_.environment, "NCCL_TESTS_DEVICE");
-    if (!text) return setup_.local_rank * static_cast<std::uint64_t>(setup_.gpus);
+    const auto text = base::Lookup(process_.setup.environment, "NCCL_TESTS_DEVICE");
+    if (!text) return process_.setup.local_rank * process_.GpuCount();
     auto number = base::ParseInteger<std::uint64_t>(*text);
     if (number.ok()) return number;
     Error error = number.error();
@@ -262,87 +251,59 @@ class NcclBackend : public Backend {
   }
 
   Status FindGpus() {
-    NCCL_TUNE_RETURN_IF_ERROR(Cuda(cudaGetDeviceCount(&device_count_), "cudaGetDeviceCount"));
+    NcclState& nccl = process_.shared.nccl;
+    NCCL_TUNE_RETURN_IF_ERROR(nccl.Cuda(cudaGetDeviceCount(&device_count_), "cudaGetDeviceCount"));
     NCCL_TUNE_ASSIGN_OR_RETURN(first, FirstGpu());
-    for (int i = 0; i < setup_.gpus; ++i) {
-      const auto offset = static_cast<std::uint64_t>(i);
+    for (std::uint64_t i = 0; i < process_.GpuCount(); ++i) {
       Gpu gpu;
       // Around when there are more ranks than GPUs: each task may see only its own, or they share one.
-      gpu.index = static_cast<int>((first + offset) % static_cast<std::uint64_t>(device_count_));
-      gpu.rank = peers_.process() * static_cast<std::uint64_t>(setup_.gpus) + offset;
-      NCCL_TUNE_RETURN_IF_ERROR(Cuda(cudaSetDevice(gpu.index), "cudaSetDevice"));
-      NCCL_TUNE_RETURN_IF_ERROR(Cuda(cudaGetDeviceProperties(&gpu.properties, gpu.index), "cudaGetDeviceProperties"));
+      gpu.index = static_cast<int>((first + i) % static_cast<std::uint64_t>(device_count_));
+      gpu.world_rank = process_.place.process * process_.GpuCount() + i;
+      gpu.rank = process_.place.group_process * process_.GpuCount() + i;
+      NCCL_TUNE_RETURN_IF_ERROR(nccl.Cuda(cudaSetDevice(gpu.index), "cudaSetDevice"));
       NCCL_TUNE_RETURN_IF_ERROR(
-          Cuda(cudaStreamCreateWithFlags(&gpu.stream, cudaStreamNonBlocking), "cudaStreamCreate"));
-      NCCL_TUNE_RETURN_IF_ERROR(
-          Cuda(cudaMalloc(reinterpret_cast<void**>(&gpu.number), sizeof *gpu.number), "cudaMalloc"));
-      NCCL_TUNE_RETURN_IF_ERROR(
-          Cuda(cudaMalloc(reinterpret_cast<void**>(&gpu.verdict), sizeof *gpu.verdict), "cudaMalloc"));
-      gpus_.push_back(gpu);
+          nccl.Cuda(cudaGetDeviceProperties(&gpu.properties, gpu.index), "cudaGetDeviceProperties"));
+      if (!process_.setup.options.null_stream) {
+        NCCL_TUNE_RETURN_IF_ERROR(
+            nccl.Cuda(cudaStreamCreateWithFlags(&gpu.stream, cudaStreamNonBlocking), "cudaStreamCreate"));
+      }
+      void* memory = nullptr;
+      NCCL_TUNE_RETURN_IF_ERROR(nccl.Cuda(cudaMalloc(&memory, sizeof(DeviceVerdict)), "cudaMalloc"));
+      gpu.verdict = static_cast<DeviceVerdict*>(memory);
+      process_.gpus.push_back(gpu);
     }
     return base::Ok();
   }
 
-  Status ConnectRanks() {
-    ncclUniqueId id{};
-    if (peers_.process() == 0) NCCL_TUNE_RETURN_IF_ERROR(Nccl(nccl_.GetUniqueId(&id), "ncclGetUniqueId"));
-    NCCL_TUNE_ASSIGN_OR_RETURN(text, peers_.Broadcast("nccl-bench.id", std::string(id.internal, sizeof id.internal)));
-    if (text.size() != sizeof id.internal) {
-      return Error{.what = "has " + std::to_string(text.size()) + " bytes", .where = "NCCL's id from process 0"};
-    }
-    text.copy(id.internal, sizeof id.internal);
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    NCCL_TUNE_RETURN_IF_ERROR(Nccl(nccl_.GroupStart(), "ncclGroupStart"));
-    for (Gpu& gpu : gpus_) {
-      NCCL_TUNE_RETURN_IF_ERROR(Cuda(cudaSetDevice(gpu.index), "cudaSetDevice"));
-      NCCL_TUNE_RETURN_IF_ERROR(Nccl(nccl_.CommInitRankConfig(&gpu.communicator, static_cast<int>(Ranks()), id,
-                                                              static_cast<int>(gpu.rank), &config),
-                                     "ncclCommInitRankConfig"));
-    }
-    return Nccl(nccl_.GroupEnd(), "ncclCommInitRankConfig");
-  }
-
-  DataKey KeyOf(const Gpu& gpu, const Call& call, std::uint64_t seed) const {
-    return {.type = call.type, .op = call.op, .seed = seed, .ranks = Ranks(), .rank = gpu.rank};
-  }
-
-  static void* ElementAt(const Gpu& gpu, const Call& call, std::uint64_t offset) {
-    return static_cast<char*>(gpu.receive) + offset * BytesOf(call.type);
-  }
-
-  Status CopyToHost(const Gpu& gpu, const void* from, std::uint64_t bytes, void* to) {
-    NCCL_TUNE_RETURN_IF_ERROR(
-        Cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, gpu.stream), "cudaMemcpyAsync"));
-    return Cuda(cudaStreamSynchronize(gpu.stream), "cudaStreamSynchronize");
-  }
-
-  // Over all processes: a process's first GPU brings the value, its others bring what changes nothing.
-  Result<double> Reduce(double value, ncclRedOp_t op) {
-    const double neutral = op == ncclSum ? 0 : value;
-    for (Gpu& gpu : gpus_) {
-      const double own = &gpu == &gpus_[0] ? value : neutral;
-      NCCL_TUNE_RETURN_IF_ERROR(Cuda(cudaSetDevice(gpu.index), "cudaSetDevice"));
+  Status MakeDeviceCommunicators() {
+    const Options& options = process_.setup.options;
+    if (options.device_implementation == 0) return base::Ok();
+    NcclState& nccl = process_.shared.nccl;
+    NCCL_TUNE_RETURN_IF_ERROR(nccl.Nccl(nccl.library.GroupStart(), "ncclGroupStart"));
+    for (Gpu& gpu : process_.gpus) {
       NCCL_TUNE_RETURN_IF_ERROR(
-          Cuda(cudaMemcpyAsync(gpu.number, &own, sizeof own, cudaMemcpyHostToDevice, gpu.stream), "cudaMemcpyAsync"));
+          nccl.Nccl(MakeDeviceCommunicator(nccl.library, gpu.communicator, options.collective->kind,
+                                           options.device_implementation, options.device_ctas, &gpu.device),
+                    "ncclDevCommCreate"));
     }
-    NCCL_TUNE_RETURN_IF_ERROR(Nccl(nccl_.GroupStart(), "ncclGroupStart"));
-    for (Gpu& gpu : gpus_) {
-      NCCL_TUNE_RETURN_IF_ERROR(Nccl(
-          nccl_.AllReduce(gpu.number, gpu.number, 1, ncclFloat64, op, gpu.communicator, gpu.stream), "ncclAllReduce"));
+    NCCL_TUNE_RETURN_IF_ERROR(nccl.Nccl(nccl.library.GroupEnd(), "ncclDevCommCreate"));
+    for (const Gpu& gpu : process_.gpus) {
+      if (ReachesAll(*gpu.device)) continue;
+      nccl.failure = kInvalidUse;
+      return Error{.code = Code::kInvalidInput,
+                   .what = "the kernels need every rank to reach every other's memory, over NVLink or PCIe",
+                   .where = "-D"};
     }
-    NCCL_TUNE_RETURN_IF_ERROR(Nccl(nccl_.GroupEnd(), "ncclGroupEnd"));
-    NCCL_TUNE_RETURN_IF_ERROR(Finish());
-    double result = 0;
-    NCCL_TUNE_RETURN_IF_ERROR(CopyToHost(gpus_[0], gpus_[0].number, sizeof result, &result));
-    return result;
+    return base::Ok();
   }
 
-  BackendSetup setup_;
-  NcclLibrary nccl_{};
-  NcclPeers peers_{};
-  std::vector<Gpu> gpus_{};
+  NcclProcess process_;
+  ThreadTeam team_;
+  std::vector<std::unique_ptr<NcclWorker>> workers_{};
+  std::vector<std::string> left_aside_{};
+  std::vector<std::int64_t> free_after_join_{};
+  MemoryUse use_{};
   int device_count_ = 1;
-  int failure_ = 1;
 };
 
 }  // namespace

@@ -4,6 +4,6 @@
 #include "bench/backend.h"
 #include "bench/nccl_backend.h"
 
-extern "C" nccl_tune::bench::Backend* nccl_bench_make_backend_1(const nccl_tune::bench::BackendSetup& setup) {
+extern "C" nccl_tune::bench::Backend* nccl_bench_make_backend_2(const nccl_tune::bench::BackendSetup& setup) {
   return nccl_tune::bench::MakeNcclBackend(setup).release();
 }

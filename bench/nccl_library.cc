@@ -25,6 +25,40 @@ class Functions {
   std::string missing_;
 };
 
+void FindNeeded(NcclLibrary& library, Functions& functions) {
+  functions.Find(library.GetVersion, "ncclGetVersion");
+  functions.Find(library.GetUniqueId, "ncclGetUniqueId");
+  functions.Find(library.CommInitRankConfig, "ncclCommInitRankConfig");
+  functions.Find(library.CommDestroy, "ncclCommDestroy");
+  functions.Find(library.CommAbort, "ncclCommAbort");
+  functions.Find(library.CommGetAsyncError, "ncclCommGetAsyncError");
+  functions.Find(library.GroupStart, "ncclGroupStart");
+  functions.Find(library.GroupEnd, "ncclGroupEnd");
+  functions.Find(library.GetErrorString, "ncclGetErrorString");
+  functions.Find(library.GetLastError, "ncclGetLastError");
+  functions.Find(library.AllReduce, "ncclAllReduce");
+  functions.Find(library.AllGather, "ncclAllGather");
+  functions.Find(library.Broadcast, "ncclBroadcast");
+  functions.Find(library.Reduce, "ncclReduce");
+  functions.Find(library.ReduceScatter, "ncclReduceScatter");
+  functions.Find(library.Send, "ncclSend");
+  functions.Find(library.Recv, "ncclRecv");
+  functions.Find(library.RedOpCreatePreMulSum, "ncclRedOpCreatePreMulSum");
+  functions.Find(library.RedOpDestroy, "ncclRedOpDestroy");
+}
+
+void FindOptional(NcclLibrary& library, Functions& functions) {
+  functions.Find(library.MemAlloc, "ncclMemAlloc");
+  functions.Find(library.MemFree, "ncclMemFree");
+  functions.Find(library.CommRegister, "ncclCommRegister");
+  functions.Find(library.CommDeregister, "ncclCommDeregister");
+  functions.Find(library.CommWindowRegister, "ncclCommWindowRegister");
+  functions.Find(library.CommWindowDeregister, "ncclCommWindowDeregister");
+  functions.Find(library.AlltoAll, "ncclAlltoAll");
+  functions.Find(library.Gather, "ncclGather");
+  functions.Find(library.Scatter, "ncclScatter");
+}
+
 std::string PathOf(const void* symbol, const std::string& asked) {
   Dl_info info{};
   return dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : asked;
@@ -33,7 +67,8 @@ std::string PathOf(const void* symbol, const std::string& asked) {
 }  // namespace
 
 base::Result<NcclLibrary> LoadNccl(const base::Environment& environment) {
-  const std::string name = base::Lookup(environment, "NCCL_BENCH_NCCL_LIB").value_or("libnccl.so.2");
+  const auto forced = base::Lookup(environment, "NCCL_BENCH_NCCL_LIB");
+  const std::string name = forced.value_or("libnccl.so.2");
   void* const loaded = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded == nullptr) {
     const char* const text = dlerror();
@@ -41,24 +76,16 @@ base::Result<NcclLibrary> LoadNccl(const base::Environment& environment) {
                  .what = "NCCL does not load: " + std::string(text != nullptr ? text : "no reason given"),
                  .hint = "Set LD_LIBRARY_PATH, or NCCL_BENCH_NCCL_LIB to the file."};
   }
-  NcclLibrary library;
+  NcclLibrary library{.handle = loaded, .how = forced ? "NCCL_BENCH_NCCL_LIB" : "as the loader finds " + name};
   Functions functions(loaded);
-  functions.Find(library.GetVersion, "ncclGetVersion");
-  functions.Find(library.GetUniqueId, "ncclGetUniqueId");
-  functions.Find(library.CommInitRankConfig, "ncclCommInitRankConfig");
-  functions.Find(library.CommDestroy, "ncclCommDestroy");
-  functions.Find(library.CommAbort, "ncclCommAbort");
-  functions.Find(library.AllReduce, "ncclAllReduce");
-  functions.Find(library.GroupStart, "ncclGroupStart");
-  functions.Find(library.GroupEnd, "ncclGroupEnd");
-  functions.Find(library.GetErrorString, "ncclGetErrorString");
-  functions.Find(library.GetLastError, "ncclGetLastError");
+  FindNeeded(library, functions);
   if (!functions.missing().empty()) {
     return Error{.code = Code::kUnsupported,
                  .what = "this NCCL is too old: it lacks " + functions.missing(),
                  .where = name,
                  .hint = "NCCL 2.14 or newer is needed."};
   }
+  FindOptional(library, functions);
   if (library.GetVersion(&library.version) != ncclSuccess) {
     return Error{.code = Code::kUnsupported, .what = "ncclGetVersion fails", .where = name};
   }

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/environment.h"
+
 namespace nccl_tune::bench {
 namespace {
 
@@ -16,26 +18,32 @@ constexpr std::chrono::milliseconds kDeadline{60'000};
 
 Status NcclPeers::Connect(const BackendSetup& setup) {
   if (!setup.has_peers) return base::Ok();
+  // Processes of one task, one after the other (--per-rail), must not find each other's.
+  round_ = base::Lookup(setup.environment, "NCCL_BENCH_RAIL").value_or("");
   NCCL_TUNE_ASSIGN_OR_RETURN(session, pmix::Session::Init(setup.environment));
   session_ = std::move(session);
   return base::Ok();
 }
 
-Result<std::string> NcclPeers::Broadcast(const std::string& key, const std::string& text) {
+std::string NcclPeers::NextKey(const std::string& key) { return key + round_ + "." + std::to_string(++exchanges_); }
+
+Result<std::string> NcclPeers::Share(const std::string& key, std::uint64_t from, const std::string& text) {
   if (!session_) return text;
-  if (process() == 0) NCCL_TUNE_RETURN_IF_ERROR(session_->Put(key, text));
+  const std::string name = NextKey(key);
+  if (process() == from) NCCL_TUNE_RETURN_IF_ERROR(session_->Put(name, text));
   NCCL_TUNE_RETURN_IF_ERROR(session_->Fence(kDeadline, "connect over NCCL"));
-  if (process() == 0) return text;
-  return session_->Get(0, key);
+  if (process() == from) return text;
+  return session_->Get(static_cast<std::uint32_t>(from), name);
 }
 
 Result<std::vector<std::string>> NcclPeers::Gather(const std::string& key, const std::string& text) {
   if (!session_) return std::vector<std::string>{text};
-  NCCL_TUNE_RETURN_IF_ERROR(session_->Put(key, text));
+  const std::string name = NextKey(key);
+  NCCL_TUNE_RETURN_IF_ERROR(session_->Put(name, text));
   NCCL_TUNE_RETURN_IF_ERROR(session_->Fence(kDeadline, "tell what they run on"));
   std::vector<std::string> texts;
   for (std::uint32_t peer = 0; process() == 0 && peer < session_->size(); ++peer) {
-    NCCL_TUNE_ASSIGN_OR_RETURN(one, session_->Get(peer, key));
+    NCCL_TUNE_ASSIGN_OR_RETURN(one, session_->Get(peer, name));
     texts.push_back(std::move(one));
   }
   return texts;

@@ -22,8 +22,10 @@ class NcclPeers {
   std::uint64_t process() const { return session_ ? session_->rank() : 0; }
   std::uint64_t processes() const { return session_ ? session_->size() : 1; }
 
-  // Process 0's text, on each; the others' is not looked at.
-  base::Result<std::string> Broadcast(const std::string& key, const std::string& text);
+  // Process `from`'s text, on each process that names it; the others' is not looked at. All processes call it, also
+  // with different `from`.
+  base::Result<std::string> Share(const std::string& key, std::uint64_t from, const std::string& text);
+  base::Result<std::string> Broadcast(const std::string& key, const std::string& text) { return Share(key, 0, text); }
   // All texts, in order, on process 0; empty on the others.
   base::Result<std::vector<std::string>> Gather(const std::string& key, const std::string& text);
 
@@ -31,7 +33,12 @@ class NcclPeers {
   void Abort(int code);
 
  private:
+  // PMIx keeps the first value of a name that it has fetched: each exchange has a name of its own.
+  std::string NextKey(const std::string& key);
+
   std::unique_ptr<pmix::Session> session_;
+  std::uint64_t exchanges_ = 0;
+  std::string round_{};
 };
 
 }  // namespace nccl_tune::bench

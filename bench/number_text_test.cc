@@ -47,6 +47,17 @@ TEST(NumberTextTest, Bandwidths) {
   }
 }
 
+TEST(NumberTextTest, FixedAndExact) {
+  EXPECT_EQ(FixedText(2.5, 0), "2");
+  EXPECT_EQ(FixedText(0.125, 2), "0.12");
+  EXPECT_EQ(FixedText(-0.0, 3), "-0.000");
+  EXPECT_EQ(FixedText(1e300, 6).size(), 301U + 7U);
+  EXPECT_EQ(ExactText(0.1), "0.1");
+  EXPECT_EQ(ExactText(1.0 / 3), "0.3333333333333333");
+  EXPECT_EQ(ExactText(1e300), "1e+300");
+  EXPECT_EQ(ExactText(5e-324), "5e-324");
+}
+
 TEST(NumberTextTest, ShortNumbersAndColumns) {
   EXPECT_EQ(ShortText(0), "0");
   EXPECT_EQ(ShortText(1234567), "1.23457e+06");

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/options.h"
 
-#include <algorithm>
+#include <cstddef>
+#include <utility>
 
-#include "base/parse_number.h"
 #include "bench/flag_table.h"
+#include "bench/option_checks.h"
+#include "bench/option_variables.h"
+#include "bench/search_options.h"
 
 namespace nccl_tune::bench {
 namespace {
 
 using base::Code;
-using base::Environment;
 using base::Error;
 using base::Result;
 using base::Status;
 
-constexpr std::string_view kSuffix = "_perf";
+constexpr const char* kHelpHint = "nccl-bench --help lists the options.";
 
 // An argument taken apart: its flag, what stands as value in the same argument, and how it was written.
 struct Written {
@@ -24,12 +26,41 @@ struct Written {
   std::string name{};
 };
 
-std::string ValidFlags() {
-  std::string names;
+Error Unknown(const std::string& name) {
+  return Error{.code = Code::kInvalidInput, .what = "unknown option", .where = name, .hint = kHelpHint};
+}
+
+// The one flag of `origin` whose long name begins as `name` does; null for none, an Error for several.
+Result<const Flag*> FindBeginning(const std::string& name, FlagOrigin origin) {
+  const Flag* found = nullptr;
+  std::string all;
   for (const Flag& flag : Flags()) {
-    if (flag.set != nullptr) names += (names.empty() ? "" : "; ") + FlagNames(flag);
+    if (flag.origin != origin || !flag.name.starts_with(std::string_view(name).substr(2))) continue;
+    found = all.empty() ? &flag : nullptr;
+    all += (all.empty() ? "--" : ", --") + std::string(flag.name);
   }
-  return names;
+  if (found != nullptr || all.empty()) return found;
+  return Error{.code = Code::kInvalidInput, .what = "may be any of " + all, .where = name, .hint = kHelpHint};
+}
+
+// As getopt does: the whole name, else an unambiguous beginning. Our own flags are looked at last, so that a beginning
+// that tells nccl-tests' flags apart still does.
+Result<const Flag*> FindLong(const std::string& name) {
+  for (const Flag& flag : Flags()) {
+    if (std::string_view(name).substr(2) == flag.name) return &flag;
+  }
+  for (const FlagOrigin origin : {FlagOrigin::kNcclTests, FlagOrigin::kOwn}) {
+    NCCL_TUNE_ASSIGN_OR_RETURN(flag, FindBeginning(name, origin));
+    if (flag != nullptr) return flag;
+  }
+  return Unknown(name);
+}
+
+Result<const Flag*> FindShort(const std::string& name) {
+  for (const Flag& flag : Flags()) {
+    if (flag.letter != 0 && name[1] == flag.letter) return &flag;
+  }
+  return Unknown(name);
 }
 
 Result<Written> TakeApart(const std::string& argument) {
@@ -43,147 +74,104 @@ Result<Written> TakeApart(const std::string& argument) {
     written.name = argument.substr(0, 2);
     if (argument.size() > 2) written.value = argument.substr(2);
   }
-  for (const Flag& flag : Flags()) {
-    const bool same = is_long ? written.name.substr(2) == flag.name
-                              : argument.size() > 1 && argument[0] == '-' && argument[1] == flag.letter;
-    if (same) written.flag = &flag;
-  }
-  if (written.flag == nullptr) {
-    return Error{.code = Code::kInvalidInput, .what = "unknown option; valid are " + ValidFlags(), .where = argument};
-  }
+  NCCL_TUNE_ASSIGN_OR_RETURN(flag, is_long ? FindLong(written.name) : FindShort(written.name));
+  written.flag = flag;
   return written;
 }
 
-Status Apply(const Written& written, const std::string& value, Options& options) {
-  if (written.flag->set == nullptr) {
-    if (!written.flag->standard.empty() && value == written.flag->standard) return base::Ok();
-    return Error{.code = Code::kUnsupported, .what = "not yet available", .where = written.name, .seen = value};
-  }
-  const Status status = written.flag->set(options, value);
+Status Apply(const Written& written, Asked& asked) {
+  const Status status = written.flag->set(asked, written.value.value_or(""));
   if (status.ok()) return status;
   Error error = status.error();
   error.where = written.name;
   return error;
 }
 
-Status ReadFlags(const std::vector<std::string>& arguments, std::size_t at, Options& options) {
-  while (at < arguments.size()) {
-    NCCL_TUNE_ASSIGN_OR_RETURN(written, TakeApart(arguments[at]));
-    ++at;
+// Fills `words` with the arguments that belong to no flag. Stops where help or the version is asked for.
+Status ReadFlags(const std::vector<std::string>& arguments, Asked& asked, std::vector<std::string>& words) {
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    const std::string& argument = arguments[at];
+    if (argument == "--") {
+      words.insert(words.end(), arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1, arguments.end());
+      return base::Ok();
+    }
+    if (argument.size() < 2 || argument[0] != '-') {
+      words.push_back(argument);
+      continue;
+    }
+    NCCL_TUNE_ASSIGN_OR_RETURN(written, TakeApart(argument));
     if (written.flag->value.empty()) {
       if (written.value) return Error{.code = Code::kInvalidInput, .what = "takes no value", .where = written.name};
     } else if (!written.value) {
-      if (at == arguments.size()) {
+      if (at + 1 == arguments.size()) {
         return Error{.code = Code::kInvalidInput,
                      .what = "needs a value: " + std::string(written.flag->value),
                      .where = written.name};
       }
-      written.value = arguments[at++];
+      written.value = arguments[++at];
     }
-    NCCL_TUNE_RETURN_IF_ERROR(Apply(written, written.value.value_or(""), options));
-    if (options.mode != Mode::kMeasure) return base::Ok();
+    NCCL_TUNE_RETURN_IF_ERROR(Apply(written, asked));
+    if (asked.options.mode != Mode::kMeasure) return base::Ok();
   }
   return base::Ok();
 }
 
-// Sets the collective; the index of the first argument that is a flag.
-Result<std::size_t> ReadCollective(std::string_view called, const std::vector<std::string>& arguments,
-                                   Options& options) {
-  std::string name;
-  std::size_t next = 0;
-  if (called.ends_with(kSuffix)) {
-    name = called.substr(0, called.size() - kSuffix.size());
-  } else if (!arguments.empty() && !arguments[0].starts_with("-")) {
-    name =
-        arguments[0].ends_with(kSuffix) ? arguments[0].substr(0, arguments[0].size() - kSuffix.size()) : arguments[0];
-    next = 1;
-  } else {
-    return next;  // --help needs none
-  }
+// "all_reduce" of "all_reduce_perf" and, as nccl-tests' NAME_SUFFIX makes it, "all_reduce_perf_mpi"; else nothing.
+std::string_view BeforePerf(std::string_view name) {
+  constexpr std::string_view kPerf = "_perf";
+  const std::size_t at = name.rfind(kPerf);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = name.substr(at + kPerf.size());
+  return rest.empty() || rest.starts_with('_') ? name.substr(0, at) : std::string_view();
+}
+
+Status SetCollective(std::string_view name, Options& options) {
   options.collective = FindCollective(name);
-  if (options.collective != nullptr) return next;
-  const bool known = IsKnownCollective(name);
-  return Error{
-      .code = known ? Code::kUnsupported : Code::kInvalidInput,
-      .what = (known ? "not yet available" : "no collective of this name") + ("; there is " + CollectiveNames()),
-      .where = name};
+  if (options.collective != nullptr) return base::Ok();
+  return Error{.code = Code::kInvalidInput,
+               .what = "no collective of this name; there is " + CollectiveNames(),
+               .where = std::string(name)};
 }
 
-Status ReadLeastBandwidth(const Environment& environment, Options& options) {
-  const auto text = base::Lookup(environment, "NCCL_TESTS_MIN_BW");
-  if (!text || text->empty()) return base::Ok();
-  const auto number = base::ParseDecimal(*text);
-  if (!number.ok() || *number < 0) {
-    return Error{.code = Code::kInvalidInput,
-                 .what = "bad value",
-                 .where = "NCCL_TESTS_MIN_BW",
-                 .seen = *text,
-                 .expected = "GB/s"};
+// What the program's name and the words say: mode and collective.
+Status ReadWords(std::string_view called, const std::vector<std::string>& words, Options& options) {
+  std::size_t at = 0;
+  if (const std::string_view name = BeforePerf(called); !name.empty()) {
+    NCCL_TUNE_RETURN_IF_ERROR(SetCollective(name, options));
+  } else {
+    if (!words.empty() && words[0] == "pairs") options.mode = Mode::kPairs;
+    if (!words.empty() && words[0] == "bisect") options.mode = Mode::kBisect;
+    if (options.mode != Mode::kMeasure) ++at;
+    if (at < words.size()) {
+      const std::string& word = words[at++];
+      const std::string_view before = BeforePerf(word);
+      NCCL_TUNE_RETURN_IF_ERROR(SetCollective(before.empty() ? word : before, options));
+    } else if (options.mode == Mode::kMeasure) {
+      return Error{.code = Code::kInvalidInput,
+                   .what = "no collective given; there is " + CollectiveNames(),
+                   .hint = std::string("nccl-bench COLLECTIVE [options]; ") + kHelpHint};
+    } else {
+      options.names_no_collective = true;
+      NCCL_TUNE_RETURN_IF_ERROR(SetCollective(options.mode == Mode::kPairs ? "sendrecv" : "all_reduce", options));
+    }
   }
-  options.least_bandwidth = *number;
-  return base::Ok();
-}
-
-Status ReadCorruption(const Environment& environment, Options& options) {
-  const auto text = base::Lookup(environment, "NCCL_BENCH_TEST_CORRUPT");
-  if (!text) return base::Ok();
-  const std::string_view whole = *text;
-  const std::size_t colon = std::min(whole.find(':'), whole.size());
-  const auto rank = base::ParseInteger<std::uint64_t>(whole.substr(0, colon));
-  const auto offset = base::ParseInteger<std::uint64_t>(whole.substr(std::min(colon + 1, whole.size())));
-  if (!rank.ok() || !offset.ok()) {
-    return Error{.code = Code::kInvalidInput,
-                 .what = "bad value",
-                 .where = "NCCL_BENCH_TEST_CORRUPT",
-                 .seen = *text,
-                 .expected = "RANK:OFFSET"};
-  }
-  options.corruption = Corruption{.rank = *rank, .offset = *offset};
-  return base::Ok();
+  if (at == words.size()) return base::Ok();
+  return Error{.code = Code::kInvalidInput, .what = "belongs to no option", .where = words[at], .hint = kHelpHint};
 }
 
 }  // namespace
 
 Result<Options> ParseOptions(std::string_view called, const std::vector<std::string>& arguments,
-                             const Environment& environment) {
-  Options options;
-  NCCL_TUNE_ASSIGN_OR_RETURN(next, ReadCollective(called, arguments, options));
-  NCCL_TUNE_RETURN_IF_ERROR(ReadFlags(arguments, next, options));
-  if (options.mode != Mode::kMeasure) return options;
-  if (options.collective == nullptr) {
-    return Error{.code = Code::kInvalidInput,
-                 .what = "no collective given; there is " + CollectiveNames(),
-                 .hint = "nccl-bench COLLECTIVE [options]; --help lists the options."};
-  }
-  NCCL_TUNE_RETURN_IF_ERROR(CheckSweep(options.sweep));
-  NCCL_TUNE_RETURN_IF_ERROR(ReadLeastBandwidth(environment, options));
-  NCCL_TUNE_RETURN_IF_ERROR(ReadCorruption(environment, options));
-  return options;
-}
-
-std::string HelpText() {
-  std::string text =
-      "usage: nccl-bench COLLECTIVE [options]\n\n"
-      "Measures a collective between the tasks of a Slurm step, as nccl-tests does, over NCCL or, without GPUs, over\n"
-      "MPI. Start it with: srun --mpi=pmix nccl-bench all_reduce -b 8 -e 64M -f 2\n\nCOLLECTIVE: " +
-      CollectiveNames() + "\n\n";
-  std::string later;
-  for (const Flag& flag : Flags()) {
-    if (flag.set == nullptr) {
-      later += (later.empty() ? "" : "; ") + FlagNames(flag);
-      continue;
-    }
-    std::string left = "  " + FlagNames(flag);
-    if (!flag.value.empty()) left += " " + std::string(flag.value);
-    left.resize(std::max<std::size_t>(left.size(), 26), ' ');
-    text += left + " " + std::string(flag.help);
-    if (!flag.standard.empty()) text += " (" + std::string(flag.standard) + ")";
-    text += "\n";
-  }
-  return text + "\nNot yet available: " + later +
-         "\n\nExit status: 0 measured, 1 failed, 2 a CUDA failure, 3 an NCCL failure, 6 wrong use, 7 wrong data or "
-         "less\n"
-         "than nine tenths of NCCL_TESTS_MIN_BW.\n";
+                             const base::Environment& environment) {
+  Asked asked;
+  std::vector<std::string> words;
+  NCCL_TUNE_RETURN_IF_ERROR(ReadFlags(arguments, asked, words));
+  if (asked.options.mode != Mode::kMeasure) return std::move(asked.options);
+  NCCL_TUNE_RETURN_IF_ERROR(ReadWords(called, words, asked.options));
+  NCCL_TUNE_RETURN_IF_ERROR(CheckFlags(asked));
+  NCCL_TUNE_RETURN_IF_ERROR(ReadVariables(environment, asked.options));
+  NCCL_TUNE_RETURN_IF_ERROR(SettleSearch(asked.options));
+  return std::move(asked.options);
 }
 
 }  // namespace nccl_tune::bench

@@ -2,9 +2,11 @@
 #include "bench/sizes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "base/parse_number.h"
+#include "bench/flag_value.h"
 
 namespace nccl_tune::bench {
 namespace {
@@ -37,13 +39,17 @@ base::Result<std::uint64_t> ParseSize(std::string_view text) {
                         .what = "not a size",
                         .seen = std::string(text),
                         .expected = "bytes, or a number with K, M or G"};
-  if (text.empty()) return malformed;
-  const unsigned shift = ShiftOf(text.back());
-  const auto number = base::ParseDecimal(shift == 0 ? text : text.substr(0, text.size() - 1));
+  std::string_view digits = base::Trim(text);
+  if (digits.empty()) return malformed;
+  const unsigned shift = ShiftOf(digits.back());
+  if (shift != 0) digits.remove_suffix(1);
+  const bool is_hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
+  const auto whole = ParseWhole(digits);
+  const auto number = is_hexadecimal && whole.ok() ? static_cast<double>(*whole) : ParseReal(digits);
   constexpr double kTooLarge = 0x1p63;
   if (!number.ok()) return malformed;
   const double bytes = *number * static_cast<double>(1ULL << shift);
-  if (!(bytes >= 0) || bytes >= kTooLarge) return malformed;
+  if (std::signbit(bytes) || bytes >= kTooLarge) return malformed;
   return static_cast<std::uint64_t>(bytes);
 }
 
@@ -52,7 +58,8 @@ base::Status CheckSweep(const Sweep& sweep) {
     return Error{.code = Code::kInvalidInput,
                  .what = "is less than the first size (-b), " + std::to_string(sweep.min_bytes),
                  .where = "-e",
-                 .seen = std::to_string(sweep.max_bytes)};
+                 .seen = std::to_string(sweep.max_bytes),
+                 .hint = "Both are 32M where they are not given."};
   }
   if (sweep.factor > 1 && sweep.min_bytes == 0) {
     return Error{.code = Code::kInvalidInput,
@@ -67,6 +74,16 @@ base::Status CheckSweep(const Sweep& sweep) {
                  .where = "-i",
                  .seen = "0",
                  .expected = "at least 1, or a factor (-f) of at least 2"};
+  }
+  constexpr std::uint64_t kMostRows = 1'000'000;
+  if (sweep.factor <= 1 && sweep.step_bytes > 0 &&
+      (sweep.max_bytes - sweep.min_bytes) / sweep.step_bytes >= kMostRows) {
+    return Error{.code = Code::kInvalidInput,
+                 .what = "makes more than " + std::to_string(kMostRows) + " sizes from " +
+                         std::to_string(sweep.min_bytes) + " to " + std::to_string(sweep.max_bytes),
+                 .where = "-i",
+                 .seen = std::to_string(sweep.step_bytes),
+                 .expected = "a larger step, or a factor (-f)"};
   }
   return base::Ok();
 }

@@ -19,7 +19,8 @@ struct Sweep {
   std::uint64_t factor = 1;  // used instead of the step when more than 1
 };
 
-// "32M", "1.5k", "8": a number with an optional K, M or G (powers of 1024). Fails on anything else and from 2^63 on.
+// "32M", "1.5k", "8", "2 m", "1e6", "0x10": a number with an optional K, M or G (powers of 1024), as nccl-tests reads
+// it; a part of a byte is dropped. Fails on anything else and from 2^63 on.
 base::Result<std::uint64_t> ParseSize(std::string_view text);
 
 // Fails on a sweep that is empty or would not end.

@@ -21,18 +21,59 @@ TEST(SizesTest, ReadsSizes) {
                                            {"1k", 1024},
                                            {"32M", 32U << 20U},
                                            {"1.5K", 1536},
+                                           {"1.3k", 1331},
+                                           {".5m", 1U << 19U},
                                            {"2g", 2ULL << 30U},
-                                           {"16G", 16ULL << 30U}}) {
+                                           {"16G", 16ULL << 30U},
+                                           {"2 M", 2U << 20U},
+                                           {" 8\t", 8},
+                                           {"+1", 1},
+                                           {"1e3", 1000},
+                                           {"1e3k", 1024000},
+                                           {"0x10", 16},
+                                           {"0X1fk", 31744}}) {
     ASSERT_TRUE(ParseSize(one.text).ok()) << one.text;
     EXPECT_EQ(*ParseSize(one.text), one.bytes) << one.text;
   }
 }
 
 TEST(SizesTest, RefusesWhatIsNoSize) {
-  for (const char* text : {"",      " ",     "k",   "M8",   "8T",
-                           "8KB",   "8 K",   "-1",  "-1k",  "+1",
-                           "0x10",  "nan",   "inf", "1,5k", "9223372036854775808",
-                           "9e18G", "1e400", "1e3", "--",   "8\n"}) {
+  for (const char* text : {"",
+                           " ",
+                           "k",
+                           " k",
+                           "M8",
+                           "8T",
+                           "8KB",
+                           "8KiB",
+                           "8kk",
+                           "8 K B",
+                           "-1",
+                           "-1k",
+                           "-0",
+                           "- 1",
+                           "+-1",
+                           "++1",
+                           "nan",
+                           "inf",
+                           "nank",
+                           "1,5k",
+                           "1 000",
+                           "1e",
+                           "0x",
+                           "0xk",
+                           "0x1.8",
+                           "0x-1",
+                           "0b11",
+                           "1e400",
+                           "--",
+                           "8\n8",
+                           "9e18G",
+                           "=8",
+                           "8B",
+                           "ten",
+                           "9223372036854775808",
+                           "0xffffffffffffffff"}) {
     const auto size = ParseSize(text);
     ASSERT_FALSE(size.ok()) << text;
     EXPECT_THAT(size.error().ToString(), HasSubstr("not a size")) << text;

@@ -43,6 +43,8 @@ check nccl-tune.1 option < <(options_of "$nccl_tune")
 check nccl-tune.1 command < <("$nccl_tune" --help | sed -n 's/^  nccl-tune \([a-z-]*\).*/\1/p')
 check nccl-launch.1 option < <(options_of "$nccl_launch")
 check nccl-bench.1 option < <(options_of "$nccl_bench")
+check nccl-bench.1 variable < <("$nccl_bench" --help | grep -oE 'NCCL_(TESTS|BENCH)_[A-Z_]+' | sort -u)
+check nccl-bench.1 mode < <("$nccl_bench" --help | sed -n 's/^ *nccl-bench \([a-z]*\) \[.*/\1/p')
 
 # The option's own line in `srun --help` ends with its modes; the drop-in lists the arguments.
 check spank_nccl_tune.8 mode < <(grep -a -o 'nccl-tune: set NCCL[[:print:]]*' "$plugin" | sed 's/.*: //; s/([^)]*)//g' |

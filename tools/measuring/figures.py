@@ -11,39 +11,55 @@ CPU_TARGETS = {"8x16": 4.0, "8x16_full": 4.0, "42x256": 90.0, "42x256_full": 90.
 RATIO_TARGET = 1.5
 PROCESS_TARGET_MS = 4.0
 PEAK_TARGET_MIB = 16.0
+# nccl-bench's process 0: cost for each rank of the large step by that of the small one, and its memory.
+GROWTH_TARGET = 1.5
+FRAME_PEAK_TARGET_MIB = 64.0
 
 HEADINGS = ("figure", "measured", "target", "verdict")
 
 
 @dataclass
 class Figure:
-    """One line of the table. `is_ratio`: missing the target is a fault."""
+    """One line of the table. `is_ratio`: missing the target is a fault, as is being under `least`. `interval`: where the
+    value may lie."""
 
     name: str
     value: float
     unit: str
     target: float = None
     is_ratio: bool = False
+    least: float = None
+    interval: tuple = None
+
+    @property
+    def within(self):
+        """Whether the target is met."""
+        return self.value <= self.target and (self.least is None or self.value >= self.least)
 
     @property
     def missed(self):
         """Whether this is a fault."""
-        return self.is_ratio and self.value > self.target
+        return self.is_ratio and not self.within
 
     @property
     def verdict(self):
         """One word; none where there is no target."""
         if self.target is None:
             return ""
-        within = self.value <= self.target
         if self.is_ratio:
-            return "met" if within else "missed"
-        return "under" if within else "over"
+            return "met" if self.within else "missed"
+        return "under" if self.within else "over"
 
     def row(self):
         """The texts of its line."""
-        target = "" if self.target is None else f"at most {self.target:g} {self.unit}".rstrip()
-        return (self.name, f"{self.value:.2f} {self.unit}".rstrip(), target, self.verdict)
+        target = ""
+        if self.target is not None:
+            least = "at most" if self.least is None else f"{self.least:g} to"
+            target = f"{least} {self.target:g} {self.unit}".rstrip()
+        value = f"{self.value:.2f} {self.unit}".rstrip()
+        if self.interval is not None:
+            value = f"{self.value:.3f} ({self.interval[0]:.3f} to {self.interval[1]:.3f}) {self.unit}".rstrip()
+        return (self.name, value, target, self.verdict)
 
 
 def from_benchmarks(report):
@@ -80,6 +96,22 @@ def from_process(report):
         ]
     except KeyError as error:
         raise ValueError(f"paired_process printed no {error}") from error
+
+
+def from_frame(report):
+    """The figures in frame_scale's JSON. ValueError: a part is missing."""
+    try:
+        small, large = report["small"], report["large"]
+        out = []
+        for part, text in (("start", "start"), ("table", "24 rows with JSON")):
+            found = report[part]
+            out.append(Figure(f"frame, {text}: CPU, {large} ranks", found["large_ms"], "ms"))
+            growth = found["ratio"] / (large / small)
+            out.append(Figure(f"frame, {text}: a rank of {large} to one of {small}", growth, "", GROWTH_TARGET, is_ratio=True))
+        out.append(Figure("frame: peak memory", report["peak_mib"], "MiB", FRAME_PEAK_TARGET_MIB))
+        return out
+    except KeyError as error:
+        raise ValueError(f"frame_scale printed no {error}") from error
 
 
 def table(figures):

@@ -5,6 +5,8 @@
   tools/perf --quick    a few seconds, for a first look
   tools/perf --steps    what the plugin costs a step of Slurm: 100 rounds on an embedded cluster, about five minutes
   tools/perf --launch   what nccl-launch costs a start, and what it leaves in memory: likewise
+  tools/perf --bench    nccl-bench's mpi backend to a plain loop of MPI_Allreduce: 30 pairs, likewise, 15 to 25 minutes;
+                        --pairs N for another number
   tools/perf --torch    time to PyTorch's first collective, by nccl-launch and by torchrun: about five minutes
 
 Ends with 1 when a ratio misses its target. Milliseconds and bytes depend on the machine and are only shown.
@@ -15,12 +17,14 @@ import os
 import subprocess
 import sys
 
-from tools.measuring import figures, launch, steps, torch_start
+from tools.measuring import bench, figures, launch, steps, torch_start
 from tools.testing import stages
 
-TARGETS = ["//tests/perf:read_node_bench", "//tests/perf:paired_process", "//tests/perf:empty_program", "//cli:nccl-tune"]
+TARGETS = ["//tests/perf:read_node_bench", "//tests/perf:paired_process", "//tests/perf:empty_program",
+           "//tests/perf:frame_scale", "//cli:nccl-tune"]
 # An option of the command line -> what measures, how many rounds, how many with --quick. Each on an embedded cluster.
-ON_CLUSTERS = {"steps": (steps.measure, 100, 10), "launch": (launch.measure, 100, 10), "torch": (torch_start.measure, 20, 2)}
+ON_CLUSTERS = {"steps": (steps.measure, 100, 10), "launch": (launch.measure, 100, 10),
+               "bench": (bench.measure, 30, 2), "torch": (torch_start.measure, 20, 2)}
 BUSY = 0.5  # of the processors, by the load average of the last minute
 
 
@@ -31,7 +35,19 @@ def parse(words):
     what = parser.add_mutually_exclusive_group()
     for name in ON_CLUSTERS:
         what.add_argument(f"--{name}", dest="on_cluster", action="store_const", const=name)
-    return parser.parse_args(words)
+    parser.add_argument("--pairs", type=positive)
+    options = parser.parse_args(words)
+    if options.pairs and options.on_cluster != "bench":
+        parser.error("--pairs goes with --bench")
+    return options
+
+
+def positive(text):
+    """A number of at least 1. ValueError: it is none."""
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
 
 
 def run_json(command):
@@ -57,7 +73,7 @@ def build(options):
     """Whether what is measured could be built."""
     if options.on_cluster and subprocess.run(["tools/build"], check=False).returncode:
         return False
-    targets = launch.TARGETS if options.on_cluster else TARGETS
+    targets = launch.TARGETS + bench.TARGETS if options.on_cluster else TARGETS
     return stages.bazel(["build", "--show_result=0", "--noshow_progress", "--", *targets]) == 0
 
 
@@ -65,7 +81,7 @@ def measure_all(options):
     """The figures that are asked for."""
     if options.on_cluster:
         measure_there, rounds, quick = ON_CLUSTERS[options.on_cluster]
-        return measure_there(run_json, quick if options.quick else rounds)
+        return measure_there(run_json, options.pairs or (quick if options.quick else rounds))
     return measure(0.2, 20) if options.quick else measure(3, 200)
 
 
@@ -73,7 +89,8 @@ def measure(seconds, pairs):
     """All figures."""
     bench = ["bazel-bin/tests/perf/read_node_bench", "--benchmark_format=json", f"--benchmark_min_time={seconds}"]
     paired = ["bazel-bin/tests/perf/paired_process", str(pairs), "bazel-bin/cli/nccl-tune", "bazel-bin/tests/perf/empty_program"]
-    return figures.from_benchmarks(run_json(bench)) + figures.from_process(run_json(paired))
+    frame = ["bazel-bin/tests/perf/frame_scale", str(max(3, pairs // 10)), "1024", "16384"]
+    return figures.from_benchmarks(run_json(bench)) + figures.from_process(run_json(paired)) + figures.from_frame(run_json(frame))
 
 
 def main(words):

@@ -23,6 +23,12 @@ def process(wall=1.0, peak=5.0):
     return {"pairs": 200, "program": costs, "empty": costs, "difference": costs, "floor_mib": 3.0}
 
 
+def frame(ratio=16.0):
+    """What frame_scale prints."""
+    part = {"small_ms": 2.0, "large_ms": 32.0, "ratio": ratio}
+    return {"pairs": 20, "small": 1024, "large": 16384, "start": part, "table": part, "peak_mib": 30.0}
+
+
 class Verdicts(unittest.TestCase):
     """What each figure says of its target."""
 
@@ -58,7 +64,18 @@ class Reports(unittest.TestCase):
         self.assertEqual(len(names), 3 * len(figures.CPU_TARGETS))
         self.assertEqual([f.verdict for f in figures.from_process(process(9.0, 20.0))], ["under", "over", "", "over", ""])
 
+    def test_frame(self):
+        for ratio, value, missed in ((16.0, 1.0, []), (32.0, 2.0, ["start", "24 rows with JSON"])):
+            found = figures.from_frame(frame(ratio))
+            self.assertEqual(found[1].value, value)
+            names = [f"frame, {part}: a rank of 16384 to one of 1024" for part in missed]
+            self.assertEqual([figure.name for figure in found if figure.missed], names)
+        self.assertEqual(found[0].name, "frame, start: CPU, 16384 ranks")
+        self.assertEqual(found[-1].verdict, "under")
+
     BAD = (
+        (figures.from_frame, {}, "frame_scale printed no 'small'"),
+        (figures.from_frame, {**frame(), "table": {}}, "frame_scale printed no 'large_ms'"),
         (figures.from_benchmarks, {}, "benchmark 8x16 is not in the report"),
         (figures.from_benchmarks, {"benchmarks": benchmarks()["benchmarks"][:2]}, "benchmark 42x256 is not in the report"),
         (figures.from_benchmarks, benchmarks(error_occurred=True, error_message="no tree"), "benchmark 8x16 failed: no tree"),
@@ -89,7 +106,7 @@ class Command(unittest.TestCase):
         """Exit status and output."""
         out = io.StringIO()
         with mock.patch.object(main.stages, "bazel", return_value=0), \
-                mock.patch.object(main, "run_json", side_effect=[report, process(9.0)]), \
+                mock.patch.object(main, "run_json", side_effect=[report, process(9.0), frame()]), \
                 contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             return main.main(["--quick"]), out.getvalue()
 

@@ -27,13 +27,15 @@ EXPECTED = "tests/expected-count"
 def all_stages(files):
     """The stages of the default run, in order: what fails fast first."""
     threaded = ("pmix", "launcher", "spank", "base", "envplugin", "tests/envplugin")
+    # The rest of bench/ has no threads of its own, and much to compile.
+    workers = ("//bench:thread_team_test", "//bench:benchmark_test", "//bench:simulated_backend_test", "//bench:watchdog_test")
     return [
         stages.Shell(),
         stages.Python(),
         stages.Bazel("unit", each_case=True),
         stages.Bats(files),
         stages.Bazel("clang-asan", "clang-asan", without=stages.SLOW),
-        stages.Bazel("tsan", "tsan", threaded),
+        stages.Bazel("tsan", "tsan", threaded, also=workers),
     ]
 
 

@@ -50,9 +50,9 @@ SLOW = ("tests/fuzz", "tests/payloads", "tests/perf")
 class Bazel:
     """Unit tests under one configuration. Only the plain one counts each case; the others count each program."""
 
-    def __init__(self, name, config=None, folders=FOLDERS, each_case=False, without=()):
+    def __init__(self, name, config=None, folders=FOLDERS, each_case=False, without=(), also=()):
         self.name, self.config, self.each_case = name, config, each_case
-        self.targets = [f"//{folder}/..." for folder in folders] + [f"-//{folder}/..." for folder in without]
+        self.targets = [f"//{folder}/..." for folder in folders] + [*also] + [f"-//{folder}/..." for folder in without]
 
     def _output_base(self):
         # A configuration of its own folder: sharing one would rebuild everything at each change of it.
@@ -96,7 +96,8 @@ class Python:
     def run(self):
         """One case a test method."""
         suite = unittest.TestSuite()
-        for folder, top in (("tools", "."), ("tests/tools", "tests/tools"), ("packaging", "packaging")):
+        for folder, top in (("tools", "."), ("tests/tools", "tests/tools"), ("tests/bench", "tests/bench"),
+                            ("tests/gpu", "tests/gpu"), ("packaging", "packaging")):
             suite.addTests(unittest.TestLoader().discover(folder, pattern="test_*.py", top_level_dir=top))
         result = _Timed()
         suite.run(result)

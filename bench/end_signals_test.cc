@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/end_signals.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+namespace nccl_tune::bench {
+namespace {
+
+void Say(const std::string& text) { std::cerr << text << "\n" << std::flush; }
+
+// Sends a signal to a process that would go on for ever.
+[[noreturn]] void EndBy(int number) {
+  const EndSignals signals(Say);
+  kill(getpid(), number);
+  while (true) pause();
+}
+
+TEST(EndSignalsDeathTest, SaysWhichAndEndsByIt) {
+  struct Case {
+    int number;
+    const char* text;
+  };
+  for (const Case& one :
+       {Case{SIGTERM, "ended by signal 15 \\(Terminated\\)"}, Case{SIGINT, "ended by signal 2 \\(Interrupt\\)"},
+        Case{SIGHUP, "ended by signal 1 \\(Hangup\\)"}}) {
+    EXPECT_EXIT(EndBy(one.number), testing::KilledBySignal(one.number), one.text);
+  }
+}
+
+TEST(EndSignalsDeathTest, LeavesAnIgnoredSignalAlone) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGHUP, SIG_IGN);
+        const EndSignals signals(Say);
+        kill(getpid(), SIGHUP);
+        kill(getpid(), SIGTERM);
+        while (true) pause();
+      },
+      testing::KilledBySignal(SIGTERM), "^ended by signal 15");
+}
+
+TEST(EndSignalsDeathTest, LeavesOtherSignalsAlone) {
+  EXPECT_EXIT(EndBy(SIGUSR1), testing::KilledBySignal(SIGUSR1), "^$");
+}
+
+TEST(EndSignalsDeathTest, AfterItsEndTheProcessKeepsItsOwnStatus) {
+  EXPECT_EXIT(
+      {
+        { const EndSignals signals(Say); }
+        kill(getpid(), SIGTERM);
+        std::_Exit(7);
+      },
+      testing::ExitedWithCode(7), "^$");
+}
+
+}  // namespace
+}  // namespace nccl_tune::bench

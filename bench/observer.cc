@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/observer.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "bench/device_text.h"
+#include "bench/doubt_facts.h"
+#include "bench/expectation.h"
+#include "bench/verdict.h"
+#include "hw/directory_tree.h"
+#include "hw/ip_facts.h"
+
+namespace nccl_tune::bench {
+namespace {
+
+using base::Result;
+
+constexpr std::chrono::seconds kPatience{5};  // with NVML
+
+std::string Joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+void AppendLines(const std::string& text, std::vector<std::string>& lines) {
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+}
+
+}  // namespace
+
+std::vector<Device> DevicesOn(const std::vector<Device>& devices, const std::string& host) {
+  std::vector<Device> here;
+  for (const Device& device : devices) {
+    if (device.host == host) here.push_back(device);
+  }
+  return here;
+}
+
+void Observer::Start() {
+  started_ = std::chrono::steady_clock::now();
+  if (!Looks()) return;
+  if (facts_.backend == BackendKind::kNccl) {
+    auto watch = GpuWatch::Start();
+    if (watch.ok()) watch_ = std::move(watch).value();
+  }
+  const auto tree = hw::DirectoryTree::Open("/");
+  if (!tree.ok()) return;
+  std::vector<facts::Note> notes;
+  wire_ = ReadWire(**tree, hw::ReadLiveIp(**tree, &notes), facts_.environment, facts_.backend);
+  before_ = Look({});
+}
+
+Snapshot Observer::Look(const std::vector<Device>& here) {
+  const auto tree = hw::DirectoryTree::Open("/");
+  Snapshot snapshot;
+  if (tree.ok()) snapshot = ReadSnapshot(**tree, wire_.links);
+  if (watch_ != nullptr) {
+    auto gpus = watch_->Read(kPatience);
+    if (gpus.ok()) snapshot.gpus = OnlyThose(*gpus, here);
+  }
+  return snapshot;
+}
+
+std::vector<std::string> Observer::Doubts(const std::vector<Device>& here, const Record* record) {
+  if (here.empty()) return {};
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
+  NodeDoubts facts{.node = here[0].host, .before = before_, .after = Look(here), .seconds = elapsed.count()};
+  facts.before.gpus = OnlyThose(before_.gpus, here);
+  facts.host_memory = facts_.backend == BackendKind::kMpi;
+  facts.busy_threads = facts_.local_ranks * facts_.threads;
+  facts.usable_cores = std::min(facts_.online_cores, facts_.usable_cores * facts_.local_ranks);
+  for (const Device& device : here) facts.own_processes.push_back(device.process_id);
+  // The other nodes do not know what was measured: their counters are not judged.
+  const Memory memory = facts.host_memory ? Memory::kHost : Memory::kGpu;
+  if (record != nullptr) facts.own_bytes = OwnBytes(*record, PlacesOf(record->devices, memory));
+  return FindNodeDoubts(facts);
+}
+
+Result<Observer::Seen> Observer::Finish(Backend& backend, const Place& place, const Record& record) {
+  const bool leads = place.process == 0;
+  // Which processes and GPUs of the run are here.
+  NCCL_TUNE_ASSIGN_OR_RETURN(text, backend.Broadcast(leads ? DevicesToText(record.devices) : ""));
+  NCCL_TUNE_ASSIGN_OR_RETURN(devices, DevicesFromText(text));
+  const std::vector<Device> own = backend.LocalDevices();
+  std::vector<std::string> doubts;
+  if (Looks() && !own.empty()) doubts = Doubts(DevicesOn(devices, own[0].host), leads ? &record : nullptr);
+  NCCL_TUNE_ASSIGN_OR_RETURN(all, backend.Gather(Joined(doubts)));
+  Seen seen;
+  if (!leads) return seen;
+  for (const std::string& lines : all) AppendLines(lines, seen.doubts);
+  for (const std::string& line : FindRowDoubts(record.rows)) seen.doubts.push_back(line);
+  const bool host_memory = facts_.backend == BackendKind::kMpi;
+  Places places = PlacesOf(record.devices, host_memory ? Memory::kHost : Memory::kGpu);
+  if (!host_memory) {
+    places.gpus_per_node = wire_.gpus;
+    places.algorithm = base::Lookup(facts_.environment, "NCCL_ALGO").value_or("");
+  }
+  seen.verdicts = MakeVerdicts(record, {.places = places, .wire = wire_.facts, .host_memory = host_memory});
+  return seen;
+}
+
+}  // namespace nccl_tune::bench

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/option_variables.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "base/parse_number.h"
+#include "bench/flag_value.h"
+#include "bench/split.h"
+
+namespace nccl_tune::bench {
+namespace {
+
+using base::Environment;
+using base::Error;
+using base::Status;
+
+constexpr std::array<Variable, 8> kVariables = {{
+    {"NCCL_TESTS_DEVICE", "N", "first GPU of the process, instead of its number on the node times its GPUs"},
+    {"NCCL_TESTS_MIN_BW", "GBPS", "end with 7 when the average busbw is under nine tenths of it, in GB/s"},
+    {"NCCL_TESTS_SPLIT", "OP N",
+     "groups that measure at once: process OP N is the group, OP one of AND OR MOD DIV & | % /, N decimal, 0x or 0b"},
+    {"NCCL_TESTS_SPLIT_MASK", "HEX", "the same as AND with a hexadecimal number; goes over NCCL_TESTS_SPLIT"},
+    {"NCCL_TESTS_ALLTOALLV_SPREAD", "X", "alltoallv: 0 equal parts to 1 parts by the distance of the ranks (1)"},
+    {"NCCL_TESTS_ALLTOALLV_MATRIX_FILE", "FILE", "alltoallv: bytes from rank (row) to rank (column), instead of that"},
+    {"NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "X", "alltoallv: factor for the numbers of the file (1)"},
+    {"NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "0|1", "alltoallv: list what each rank sends and receives (0)"},
+}};
+
+std::optional<std::string> Value(const Environment& environment, std::string_view name) {
+  auto text = base::Lookup(environment, name);
+  if (text && text->empty()) text.reset();
+  return text;
+}
+
+template <typename T>
+Error About(std::string_view name, const base::Result<T>& failed) {
+  Error error = failed.error();
+  error.where = name;
+  return error;
+}
+
+Status ReadLeastAverage(const Environment& environment, Options& options) {
+  const auto text = Value(environment, "NCCL_TESTS_MIN_BW");
+  if (!text) return base::Ok();
+  const auto number = ParseRealFrom(0, *text, "GB/s");
+  if (!number.ok()) return About("NCCL_TESTS_MIN_BW", number);
+  options.least_average = *number;
+  return base::Ok();
+}
+
+Status ReadSplit(const Environment& environment, Options& options) {
+  const auto mask = Value(environment, "NCCL_TESTS_SPLIT_MASK");
+  const auto text = Value(environment, "NCCL_TESTS_SPLIT");
+  if (!mask && !text) return base::Ok();
+  const char* const name = mask ? "NCCL_TESTS_SPLIT_MASK" : "NCCL_TESTS_SPLIT";
+  if (options.mode != Mode::kMeasure) {
+    options.warnings.push_back(std::string(name) + ": a search for slow nodes makes its own groups, ignoring it");
+    return base::Ok();
+  }
+  const auto split = mask ? ParseSplitMask(*mask) : ParseSplit(*text);
+  if (!split.ok()) return About(name, split);
+  options.split = *split;
+  return base::Ok();
+}
+
+Status ReadSpread(const Environment& environment, Options& options) {
+  constexpr const char* kName = "NCCL_TESTS_ALLTOALLV_SPREAD";
+  const auto text = Value(environment, kName);
+  if (!text) return base::Ok();
+  const auto spread = ParseReal(*text);
+  if (!spread.ok()) {
+    Error error = BadValue(*text, "a number from 0 to 1");
+    error.where = kName;
+    return error;
+  }
+  const double taken = std::clamp(*spread, 0.0, 1.0);
+  if (taken != *spread) {
+    options.warnings.push_back(std::string(kName) + "=" + base::Printable(*text) + ": not from 0 to 1, taking " +
+                               (taken > 0 ? "1" : "0"));
+  }
+  options.traffic = Traffic(taken);
+  return base::Ok();
+}
+
+Status ReadAlltoallv(const Environment& environment, Options& options) {
+  if (options.collective->kind != CollectiveKind::kAlltoallv) return base::Ok();
+  NCCL_TUNE_RETURN_IF_ERROR(ReadSpread(environment, options));
+  options.matrix_file = Value(environment, "NCCL_TESTS_ALLTOALLV_MATRIX_FILE").value_or("");
+  if (const auto text = Value(environment, "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE")) {
+    const auto scale = ParseRealFrom(0, *text, "a number from 0 on");
+    if (!scale.ok()) return About("NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", scale);
+    options.matrix_scale = *scale;
+  }
+  if (const auto text = Value(environment, "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY")) {
+    const auto wanted = ParseCount(*text, kSwitch);
+    if (!wanted.ok()) return About("NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", wanted);
+    options.summarises_ranks = *wanted != 0;
+  }
+  return base::Ok();
+}
+
+Status ReadCorruption(const Environment& environment, Options& options) {
+  const auto text = base::Lookup(environment, "NCCL_BENCH_TEST_CORRUPT");
+  if (!text) return base::Ok();
+  const std::string_view whole = *text;
+  const std::size_t colon = std::min(whole.find(':'), whole.size());
+  const auto rank = base::ParseInteger<std::uint64_t>(whole.substr(0, colon));
+  const auto offset = base::ParseInteger<std::uint64_t>(whole.substr(std::min(colon + 1, whole.size())));
+  if (!rank.ok() || !offset.ok()) {
+    Error error = BadValue(whole, "RANK:OFFSET");
+    error.where = "NCCL_BENCH_TEST_CORRUPT";
+    return error;
+  }
+  options.corruption = Corruption{.rank = *rank, .offset = *offset};
+  return base::Ok();
+}
+
+}  // namespace
+
+Status ReadVariables(const Environment& environment, Options& options) {
+  NCCL_TUNE_RETURN_IF_ERROR(ReadLeastAverage(environment, options));
+  NCCL_TUNE_RETURN_IF_ERROR(ReadSplit(environment, options));
+  NCCL_TUNE_RETURN_IF_ERROR(ReadAlltoallv(environment, options));
+  return ReadCorruption(environment, options);
+}
+
+std::span<const Variable> Variables() { return kVariables; }
+
+}  // namespace nccl_tune::bench

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/program.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <system_error>
+
+#include "base/result.h"
+#include "base/version.h"
+#include "bench/backend.h"
+#include "bench/backend_choice.h"
+#include "bench/backend_loader.h"
+#include "bench/benchmark.h"
+#include "bench/end_signals.h"
+#include "bench/ending.h"
+#include "bench/host_memory.h"
+#include "bench/mpi_settings.h"
+#include "bench/nccl_build.h"
+#include "bench/observer.h"
+#include "bench/options.h"
+#include "bench/reporter.h"
+#include "bench/search_program.h"
+#include "bench/shown_environment.h"
+#include "bench/surroundings.h"
+#include "bench/world.h"
+
+namespace nccl_tune::bench {
+namespace {
+
+using base::Environment;
+using base::Error;
+using base::Result;
+
+void Note(const World& world, const std::string& text) {
+  if (world.rank == 0) std::cerr << "nccl-bench: " + text + "\n" << std::flush;
+}
+
+// For what is wrong in all tasks alike: task 0 says it for all.
+int RefuseOnce(const Environment& environment, const Error& error) {
+  const auto slurm = base::Lookup(environment, "SLURM_PROCID");
+  const auto mpirun = base::Lookup(environment, "OMPI_COMM_WORLD_RANK");
+  if (mpirun.value_or(slurm.value_or("0")) == "0") std::cerr << "nccl-bench: " + error.ToString() + "\n";
+  return kStatusInvalidUse;
+}
+
+Result<Choice> Choose(const Options& options, const std::string& folder) {
+  ChoiceFacts facts{
+      .forced = options.backend, .nccl_missing = WhyNoNcclBackend(), .threads = options.threads, .gpus = options.gpus};
+  const std::string path = BackendPath(folder, BackendKind::kNccl);
+  std::error_code ignored;
+  if (facts.nccl_missing.empty() && !std::filesystem::exists(path, ignored)) {
+    facts.nccl_missing = path + " is not there";
+  }
+  if (options.backend != BackendKind::kMpi && facts.nccl_missing.empty()) {
+    const auto devices = CountCudaDevices();
+    if (devices.ok()) {
+      facts.devices = *devices;
+    } else {
+      facts.devices_why = devices.error().ToString();
+    }
+  }
+  return ChooseBackend(facts);
+}
+
+// The libraries read their settings from the environment when they start.
+void Set(const World& world, const std::vector<Setting>& settings) {
+  for (const Setting& setting : settings) {
+    setenv(setting.name.c_str(), setting.value.c_str(), 1);
+    if (!setting.why.empty()) {
+      Note(world, "set " + setting.name + "=" + base::Printable(setting.value) + ": " + setting.why);
+    }
+  }
+}
+
+BackendSetup SetupOf(const World& world, const Options& options) {
+  return {.environment = base::CopyEnvironment(environ),
+          .options = options,
+          .local_rank = world.local_rank,
+          .local_ranks = world.local_size,
+          .host_memory = AvailableMemory(ReadFile("/proc/meminfo")).value_or(0),
+          .has_peers = world.has_pmix};
+}
+
+Record RecordOf(const Options& options, const Environment& environment, const std::vector<std::string>& command) {
+  return {.options = options,
+          .program = std::string(options.collective->name) + "_perf",
+          .arguments = command,
+          .environment = ShownEnvironment(environment),
+          .own_version = "nccl-bench " + std::string(base::kVersion)};
+}
+
+ObserverFacts ObserverFactsOf(const World& world, const Options& options, BackendKind kind,
+                              const Environment& environment) {
+  return {.environment = environment,
+          .backend = kind,
+          .local_rank = world.local_rank,
+          .local_ranks = world.local_size,
+          .usable_cores = UsableCores(),
+          .online_cores = static_cast<std::uint64_t>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L)),
+          .threads = static_cast<std::uint64_t>(options.threads)};
+}
+
+// One process with its backend.
+class Process {
+ public:
+  Process(Backend& backend, const World& world, Observer& observer, Record record)
+      : backend_(backend),
+        observer_(observer),
+        leads_(world.rank == 0),
+        reporter_({.out = &std::cout,
+                   .notes = &std::cerr,
+                   .progress = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) == 0},
+                  std::move(record)) {}
+
+  int Run(const Options& options) {
+    const EndSignals signals([this](const std::string& text) {
+      // srun ends the step when another task was faster to end with a status.
+      if (const int status = status_; status != kGoesOn) std::_Exit(status);
+      reporter_.Fail(text);
+    });
+    backend_.WhenLate([this](const std::string& text) { reporter_.Fail(text); });
+    if (leads_) reporter_.Open();
+    const RunParts parts{.backend = &backend_, .reporter = &reporter_, .on_failure = [this](const Error& error) {
+                           std::_Exit(Broke(error));
+                         }};
+    const auto outcome = RunBenchmark(parts, options);
+    if (!outcome.ok()) return Broke(outcome.error());
+    if (outcome->refused) return Refused(*outcome->refused);
+    const auto seen = observer_.Finish(backend_, outcome->place, reporter_.record());
+    if (!seen.ok()) return Broke(seen.error());
+    if (leads_) reporter_.Verdicts(seen->verdicts, seen->doubts);
+    int status = Judge(*outcome);
+    if (leads_ && !reporter_.Finish().ok() && status == 0) status = kStatusInternal;
+    status_ = status;
+    if (const auto closed = backend_.Close(); !closed.ok()) return Broke(closed.error());
+    return status;
+  }
+
+  const Record& record() const { return reporter_.record(); }
+
+ private:
+  int Judge(const Outcome& outcome) {
+    if (!leads_) return outcome.right && outcome.enough ? 0 : kStatusWrongNumbers;
+    const auto missed = MissedBusbw(reporter_.record());
+    if (missed) reporter_.Note("nccl-bench: " + *missed);
+    if (outcome.right && outcome.enough && !missed) return 0;
+    const std::vector<Device> devices = backend_.LocalDevices();
+    std::cout << RelayText(devices.empty() ? "" : devices[0].host, getpid()) << std::flush;
+    return kStatusWrongNumbers;
+  }
+
+  // All processes come here: the leader has spoken before any of them ends the step.
+  int Refused(const Error& error) {
+    if (leads_) {
+      reporter_.Fail(error.ToString());
+      reporter_.Note("nccl-bench: " + error.ToString());
+    }
+    static_cast<void>(backend_.Broadcast(""));
+    if (const auto closed = backend_.Close(); !closed.ok()) return Broke(closed.error());
+    return StatusOf(error, kStatusInternal);
+  }
+
+  int Broke(const Error& error) {
+    const int status = StatusOf(error, backend_.FailureCode());
+    const std::vector<Device> devices = backend_.LocalDevices();
+    const std::string host = devices.empty() ? "" : devices[0].host;
+    reporter_.Fail(error.ToString());
+    reporter_.Note("nccl-bench: " + (host.empty() ? "" : host + ": ") + error.ToString());
+    // Another process' line: the leader may be in the middle of a row.
+    const std::string start = leads_ ? "" : "\n";
+    if (status != kStatusInvalidUse) std::cout << start + FailureText(status, host, error) << std::flush;
+    backend_.Abort(status);
+    return status;
+  }
+
+  Backend& backend_;
+  Observer& observer_;
+  bool leads_;
+  static constexpr int kGoesOn = -1;
+  std::atomic<int> status_ = kGoesOn;  // once all is said and written
+  Reporter reporter_;
+};
+
+int Measure(Options options, const Environment& environment, const std::vector<std::string>& command) {
+  const auto world = ReadWorld(environment);
+  if (!world.ok()) return RefuseOnce(environment, world.error());
+  const std::string folder = OwnFolder();
+  const auto choice = Choose(options, folder);
+  if (!choice.ok()) {
+    const int refused = RefuseOnce(environment, choice.error());
+    return choice.error().code == base::Code::kNotFound ? kStatusNotImplemented : refused;
+  }
+  const auto start = CheckStart(*world, choice->kind);
+  if (!start.ok()) return RefuseOnce(environment, start.error());
+  const auto traffic = ReadTraffic(options);
+  if (!traffic.ok()) return RefuseOnce(environment, traffic.error());
+  options.traffic = *traffic;
+  const bool is_mpi = choice->kind == BackendKind::kMpi;
+  if (const auto ended = RunPerRail(*world, options, choice->kind, environment, command)) return *ended;
+  for (const std::string& warning : options.warnings) Note(*world, warning);
+  Note(*world, std::string("backend ") + (is_mpi ? "mpi (host memory): " : "nccl: ") + choice->reason);
+  if (is_mpi) {
+    for (const std::string& sentence : LeaveAside(options)) Note(*world, sentence);
+    Set(*world, ChooseMpiSettings(ReadMpiFacts(*world, environment)));
+  } else {
+    Set(*world, DebugSettings(*world, options, environment));
+  }
+  Observer observer(ObserverFactsOf(*world, options, choice->kind, environment));
+  observer.Start();
+  auto backend = LoadBackend(BackendPath(folder, choice->kind), SetupOf(*world, options));
+  if (!backend.ok()) {
+    std::cerr << "nccl-bench: " + backend.error().ToString() + "\n";
+    return kStatusInternal;
+  }
+  const Record record = RecordOf(options, environment, command);
+  if (const auto ended = RunBesidesTables(**backend, *world, environment, record)) return *ended;
+  Process process(**backend, *world, observer, record);
+  const int status = process.Run(options);
+  TellRail(*world, environment, process.record());
+  return status;
+}
+
+}  // namespace
+
+int RunProgram(const std::string& called, const std::vector<std::string>& arguments, const Environment& environment) {
+  const auto options = ParseOptions(called, arguments, environment);
+  if (!options.ok()) {
+    const int refused = RefuseOnce(environment, options.error());
+    return options.error().code == base::Code::kUnsupported ? kStatusNotImplemented : refused;
+  }
+  std::vector<std::string> command = {called};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  if (options->mode == Mode::kHelp) std::cout << HelpText();
+  if (options->mode == Mode::kVersion) std::cout << "nccl-bench " << base::kVersion << "\n";
+  const bool prints = options->mode == Mode::kHelp || options->mode == Mode::kVersion;
+  const int status = prints ? 0 : Measure(*options, environment, command);
+  std::cout.flush();
+  if (!std::cout.fail() || status != 0) return status;
+  // A table that nobody got is no success.
+  std::cerr << "nccl-bench: cannot write to standard output: the results are lost\n";
+  return kStatusInternal;
+}
+
+}  // namespace nccl_tune::bench

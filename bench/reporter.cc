@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/reporter.h"
+
+#include <algorithm>
+#include <ctime>
+#include <iterator>
+#include <utility>
+
+#include "bench/csv_report.h"
+#include "bench/device_text.h"
+#include "bench/json_report.h"
+#include "bench/table.h"
+
+namespace nccl_tune::bench {
+namespace {
+
+using base::Error;
+using base::Status;
+
+// Local time, as nccl-tests prints it.
+std::string Now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  std::string text(32, '\0');
+  if (localtime_r(&now, &parts) == nullptr) return "";
+  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts));
+  return text;
+}
+
+}  // namespace
+
+void Reporter::Open() {
+  const std::lock_guard lock(mutex_);
+  record_.start_time = Now();
+  const Options& options = record_.options;
+  if (!options.json_file.empty()) {
+    Make(json_, options.json_file);
+    Write(json_.file ? WritingJsonText(json_.file->path()) : SkippingJsonText(options.json_file));
+  }
+  if (!options.csv_file.empty()) {
+    Make(csv_, options.csv_file);
+    if (csv_.file) *outlets_.notes << ("nccl-bench: writing CSV to " + csv_.file->path() + "\n") << std::flush;
+  }
+  Save(true);
+}
+
+void Reporter::Make(File& file, const std::string& path) {
+  auto made = ResultFile::Create(path);
+  if (!made.ok()) return Trouble(file, made.error());
+  file.file = std::move(made).value();
+}
+
+// Nothing after a failure: its lines are the last.
+void Reporter::Write(const std::string& text) {
+  if (!failed_) *outlets_.out << text << std::flush;
+}
+
+Status Reporter::Header(const Identity& identity, const std::vector<std::string>& device_texts) {
+  const std::lock_guard lock(mutex_);
+  record_.backend = identity.label;
+  record_.headers_code = identity.headers_code;
+  record_.library_code = identity.library_code;
+  std::string header = HeaderText(record_);
+  for (const std::string& text : device_texts) {
+    NCCL_TUNE_ASSIGN_OR_RETURN(devices, DevicesFromText(text));
+    header += DeviceLines(devices);
+    std::move(devices.begin(), devices.end(), std::back_inserter(record_.devices));
+  }
+  Write(header);
+  return base::Ok();
+}
+
+void Reporter::MemoryCut(std::uint64_t max_bytes) {
+  const std::lock_guard lock(mutex_);
+  Write(MemoryCutText(max_bytes));
+}
+
+void Reporter::Columns() {
+  const std::lock_guard lock(mutex_);
+  Write(ColumnText(record_.options));
+  Save(true);
+}
+
+void Reporter::Print(const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  ClearProgress();
+  Write(line);
+}
+
+void Reporter::BeginRow(Row row) {
+  const std::lock_guard lock(mutex_);
+  ClearProgress();
+  Write(RowText(row));
+  if (outlets_.progress && !failed_) {
+    const std::string line = "nccl-bench: " + std::to_string(rows_) + " sizes done, now " + std::to_string(row.bytes) +
+                             " bytes of " + row.type;
+    *outlets_.notes << line << std::flush;
+    progress_width_ = line.size();
+  }
+  row_ = std::move(row);
+  row_blocks_ = 0;
+}
+
+void Reporter::AddBlock(const Block& block, bool in_place) {
+  const std::lock_guard lock(mutex_);
+  Write(BlockText(block));
+  if (!row_) return;
+  (in_place ? row_->in_place : row_->out_of_place) = block;
+  ++row_blocks_;
+  bandwidth_ += block.bus_bandwidth;
+  ++blocks_;
+}
+
+// An endless run (-N 0) that writes no file must not fill the memory.
+void Reporter::KeepRow() {
+  row_->timestamp = Now();
+  if (record_.options.cycles != 0 || json_.file || csv_.file) record_.rows.push_back(std::move(*row_));
+  row_.reset();
+  ++rows_;
+}
+
+// 0 when nothing was measured; nccl-tests prints "-nan" there.
+double Reporter::Average() const { return blocks_ == 0 ? 0 : bandwidth_ / static_cast<double>(blocks_); }
+
+void Reporter::EndRow() {
+  const std::lock_guard lock(mutex_);
+  if (!row_) return;
+  ClearProgress();
+  row_->timestamp = Now();
+  Write(RowEndText(*row_, record_.options));
+  KeepRow();
+  record_.average_bus_bandwidth = Average();
+  Save(false);
+}
+
+void Reporter::Footer(std::uint64_t wrong, const std::optional<MemoryUse>& memory, const std::string& last_error) {
+  constexpr double kEnough = 0.9;  // of NCCL_TESTS_MIN_BW, as in nccl-tests
+  const std::lock_guard lock(mutex_);
+  record_.wrong = wrong;
+  record_.average_bus_bandwidth = Average();
+  if (record_.options.least_average) {
+    record_.enough = record_.average_bus_bandwidth >= kEnough * *record_.options.least_average;
+  }
+  record_.errors.push_back(last_error);  // nccl-tests lists it, empty or not
+  std::string text = FooterText(record_);
+  if (memory) {
+    text += MemoryText({.initialization = memory->initialization,
+                        .user_allocated = memory->user_allocated,
+                        .collective = memory->collective});
+  }
+  Write(text + EndText(last_error));
+  concluded_ = true;
+}
+
+void Reporter::Note(const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  ClearProgress();
+  *outlets_.notes << (line + "\n") << std::flush;
+}
+
+void Reporter::Fail(const std::string& error) {
+  const std::lock_guard lock(mutex_);
+  ClearProgress();
+  // Half a row is closed, so that what follows stands on a line of its own.
+  if (row_) Write("\n");
+  if (row_ && row_blocks_ > 0) {
+    row_->has_in_place = row_blocks_ > 1;
+    KeepRow();
+  }
+  row_.reset();
+  record_.average_bus_bandwidth = Average();
+  record_.errors.push_back(error);
+  record_.ended_early = !concluded_;
+  record_.end_time = Now();
+  failed_ = true;
+  Save(true);
+}
+
+void Reporter::Verdicts(const std::vector<std::string>& verdicts, const std::vector<std::string>& doubts) {
+  const std::lock_guard lock(mutex_);
+  record_.verdicts = verdicts;
+  record_.doubts = doubts;
+  std::string text;
+  for (const std::string& verdict : verdicts) text += "nccl-bench: " + verdict + "\n";
+  for (const std::string& doubt : doubts) text += "nccl-bench: doubtful: " + doubt + "\n";
+  *outlets_.notes << text << std::flush;
+}
+
+Status Reporter::Finish() {
+  const std::lock_guard lock(mutex_);
+  ClearProgress();
+  if (record_.end_time.empty()) record_.end_time = Now();
+  Save(true);
+  for (const File* file : {&json_, &csv_}) {
+    if (file->trouble) return *file->trouble;
+  }
+  return base::Ok();
+}
+
+void Reporter::Save(bool now) {
+  Save(json_, now, [this] { return JsonText(record_); });
+  Save(csv_, now, [this] { return CsvText(record_); });
+}
+
+void Reporter::Save(File& file, bool now, const std::function<std::string()>& make) {
+  if (!file.file) return;
+  const Status saved = now ? file.file->Update(make()) : file.file->UpdateIfDue(make);
+  if (!saved.ok()) return Trouble(file, saved.error());
+  // What UpdateIfDue has put off may still fail.
+  if (now) file.trouble.reset();
+}
+
+void Reporter::Trouble(File& file, const Error& error) {
+  if (file.trouble) return;
+  file.trouble = error;
+  ClearProgress();
+  *outlets_.notes << ("nccl-bench: " + error.ToString() + "\n") << std::flush;
+}
+
+void Reporter::ClearProgress() {
+  if (progress_width_ == 0) return;
+  *outlets_.notes << ("\r" + std::string(progress_width_, ' ') + "\r") << std::flush;
+  progress_width_ = 0;
+}
+
+}  // namespace nccl_tune::bench

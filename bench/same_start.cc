@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/same_start.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <sstream>
+
+#include "base/parse_number.h"
+
+namespace nccl_tune::bench {
+namespace {
+
+constexpr char kGap = '\t';
+constexpr std::string_view kSkips = "skips";
+
+// Every value, parted by blanks, in one order.
+template <typename... Values>
+std::string Joined(const Values&... values) {
+  std::ostringstream stream;
+  stream.imbue(std::locale::classic());
+  ((stream << values << ' '), ...);
+  return stream.str();
+}
+
+std::string Described(const Options& o) {
+  std::string text =
+      Joined(static_cast<int>(o.mode), o.collective->name, o.sweep.min_bytes, o.sweep.max_bytes, o.sweep.step_bytes,
+             o.sweep.factor, o.threads, o.gpus, o.iterations, o.aggregated, o.warmup, o.cycles, o.checks, o.all_types,
+             o.all_ops, o.root ? std::to_string(*o.root) : "all", static_cast<int>(o.blocking), o.graph_launches,
+             static_cast<int>(o.average), static_cast<int>(o.registration), o.cta_policy.value_or(-1),
+             o.device_implementation, o.device_ctas, o.reports_memory, o.unaligned, o.times_iterations,
+             o.skipped_iterations, o.adaptive, o.traffic.digest(), o.summarises_ranks);
+  for (const DataType type : o.types) text += Joined(NameOf(type));
+  for (const ReduceOp op : o.ops) text += Joined(NameOf(op));
+  if (o.split) text += Joined(static_cast<int>(o.split->operation), o.split->value);
+  if (o.corruption) text += Joined(o.corruption->rank, o.corruption->offset);
+  return text;
+}
+
+std::optional<StartFacts> Parse(const std::string& text) {
+  const std::size_t first = text.find(kGap);
+  const std::size_t second = first == std::string::npos ? first : text.find(kGap, first + 1);
+  if (second == std::string::npos) return std::nullopt;
+  const auto ranks = base::ParseInteger<std::uint64_t>(text.substr(0, first));
+  if (!ranks.ok()) return std::nullopt;
+  return StartFacts{
+      .ranks = *ranks, .digest = text.substr(first + 1, second - first - 1), .refusal = text.substr(second + 1)};
+}
+
+std::string Differs(std::size_t process) {
+  return "process " + std::to_string(process) +
+         " was started with other flags, variables or another matrix than process 0. All tasks need the same.";
+}
+
+}  // namespace
+
+std::string DigestOf(const Options& options) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char letter : Described(options)) {
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+  }
+  return std::to_string(hash);
+}
+
+std::string StartToText(const StartFacts& facts) {
+  return std::to_string(facts.ranks) + kGap + facts.digest + kGap + facts.refusal;
+}
+
+StartDecision JudgeStart(const std::vector<std::string>& texts, const Options& options) {
+  std::vector<StartFacts> all;
+  for (const std::string& text : texts) {
+    const auto facts = Parse(text);
+    if (!facts) return {.refusal = Differs(all.size())};
+    all.push_back(*facts);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].digest != all[0].digest) return {.refusal = Differs(i)};
+  }
+  for (const StartFacts& one : all) {
+    if (!one.refusal.empty()) return {.refusal = one.refusal};
+  }
+  const auto [least, most] = std::ranges::minmax(all, {}, &StartFacts::ranks);
+  if (options.collective->has_root && !options.root && least.ranks != most.ranks) {
+    return {.refusal = "-r -1: the groups of NCCL_TESTS_SPLIT have from " + std::to_string(least.ranks) + " to " +
+                       std::to_string(most.ranks) + " ranks; each rank in turn as root needs groups of one size"};
+  }
+  const bool hypercube = options.collective->kind == CollectiveKind::kHypercube;
+  return {.skips = hypercube &&
+                   !std::ranges::all_of(all, [](const StartFacts& one) { return std::has_single_bit(one.ranks); })};
+}
+
+std::string DecisionToText(const StartDecision& decision) {
+  return (decision.skips ? std::string(kSkips) : "") + kGap + decision.refusal;
+}
+
+StartDecision DecisionFromText(const std::string& text) {
+  const std::size_t gap = std::min(text.find(kGap), text.size());
+  return {.skips = text.substr(0, gap) == kSkips, .refusal = text.substr(std::min(gap + 1, text.size()))};
+}
+
+}  // namespace nccl_tune::bench

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/search_program.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+
+#include "bench/ending.h"
+#include "bench/rail_runs.h"
+#include "bench/rails.h"
+#include "bench/search.h"
+#include "bench/search_reporter.h"
+#include "bench/surroundings.h"
+
+namespace nccl_tune::bench {
+namespace {
+
+using base::Environment;
+using base::Error;
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  const std::string host(name.data());
+  return host.substr(0, host.find('.'));
+}
+
+// No answer: task 0 has said why.
+int RunSurvey(Backend& backend, const Environment& environment) {
+  const auto answer = SurveyRails(backend, base::Lookup(environment, kRailListVariable).value_or(""));
+  if (answer.ok()) {
+    std::cout << *answer + "\n" << std::flush;
+  } else {
+    std::cerr << "nccl-bench: " + answer.error().ToString() + "\n" << std::flush;
+  }
+  if (!backend.Close().ok()) return kStatusInternal;
+  return answer.ok() && !answer->empty() ? 0 : kStatusInvalidUse;
+}
+
+int Broke(Backend& backend, SearchReporter& reporter, const Error& error) {
+  const int status = StatusOf(error, backend.FailureCode());
+  reporter.Fail(error.ToString());
+  reporter.Note(HostName() + ": " + error.ToString());
+  if (status != kStatusInvalidUse) std::cout << FailureText(status, HostName(), error) << std::flush;
+  backend.Abort(status);
+  return status;
+}
+
+int RunSearchOn(Backend& backend, const World& world, Record record) {
+  const Options options = record.options;
+  record.program = std::string("nccl-bench ") + (options.mode == Mode::kPairs ? "pairs" : "bisect");
+  const bool leads = world.rank == 0;
+  SearchReporter reporter({.out = &std::cout, .notes = &std::cerr, .progress = isatty(STDERR_FILENO) != 0},
+                          std::move(record));
+  if (leads) reporter.Open();
+  const auto end = RunSearch({.backend = &backend, .reporter = &reporter, .notes = &std::cerr}, options);
+  if (!end.ok()) return Broke(backend, reporter, end.error());
+  int status = *end == SearchEnd::kNoPeers ? kStatusInvalidUse : 0;
+  // One task is enough to end srun with it.
+  if (leads && *end == SearchEnd::kSuspicious) status = kStatusWrongNumbers;
+  if (leads && !reporter.Finish().ok() && status == 0) status = kStatusInternal;
+  if (const auto closed = backend.Close(); !closed.ok()) return Broke(backend, reporter, closed.error());
+  return status;
+}
+
+}  // namespace
+
+std::optional<int> RunPerRail(const World& world, const Options& options, BackendKind backend,
+                              const Environment& environment, const std::vector<std::string>& command) {
+  if (!options.per_rail || base::Lookup(environment, kRailVariable)) return std::nullopt;
+  return RunRails({.program = OwnFolder() + "/nccl-bench",
+                   .arguments = command,
+                   .environment = environment,
+                   .backend = backend,
+                   .host = HostName(),
+                   .rails = ReadRails(environment, backend),
+                   .collective = std::string(options.collective->name),
+                   .leads = world.rank == 0,
+                   .out = &std::cout,
+                   .notes = &std::cerr});
+}
+
+std::optional<int> RunBesidesTables(Backend& backend, const World& world, const Environment& environment,
+                                    const Record& record) {
+  if (base::Lookup(environment, kRailVariable) == kRailSurvey) return RunSurvey(backend, environment);
+  const Mode mode = record.options.mode;
+  if (mode == Mode::kPairs || mode == Mode::kBisect) return RunSearchOn(backend, world, record);
+  return std::nullopt;
+}
+
+void TellRail(const World& world, const Environment& environment, const Record& record) {
+  if (world.rank != 0 || !base::Lookup(environment, kRailVariable)) return;
+  double best = 0;
+  for (const Row& row : record.rows) {
+    best = std::max({best, row.out_of_place.bus_bandwidth, row.in_place.bus_bandwidth});
+  }
+  std::cout << BestText(best) << std::flush;
+}
+
+}  // namespace nccl_tune::bench

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a search's results go while it measures: stdout, the JSON and CSV files, a progress line on a terminal. Made in
+// every process; only process 0's is ever told anything.
+//
+// Threads: one. Ownership: the streams outlive it. Errors: a file that cannot be written is said on `notes` once and
+// does not end the search; Finish tells it again by its value.
+#ifndef NCCL_TUNE_BENCH_SEARCH_REPORTER_H_
+#define NCCL_TUNE_BENCH_SEARCH_REPORTER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bench/backend.h"
+#include "bench/reporter.h"
+#include "bench/result_file.h"
+#include "bench/results.h"
+#include "bench/search_result.h"
+
+namespace nccl_tune::bench {
+
+class SearchReporter {
+ public:
+  // Of `record` options, program, arguments and own version.
+  SearchReporter(const Outlets& outlets, Record record);
+
+  // Makes the files. Before the first line.
+  void Open();
+  // All lines up to the devices, as those of a run; returns the devices of each process.
+  base::Result<std::vector<std::vector<Device>>> Header(const Identity& identity,
+                                                        const std::vector<std::string>& device_texts);
+  void MemoryCut(std::uint64_t max_bytes);
+  void Note(const std::string& text);
+  // After each round; `groups` are measured next.
+  void Progress(std::size_t groups);
+  // The findings, when the search is over.
+  void Findings();
+  // A search that ends early. Completes what was written so that the files stay valid.
+  void Fail(const std::string& error);
+  // Last call. An Error when a file is not what it should be.
+  base::Status Finish();
+
+  // What is reported; filled in by who measures.
+  SearchResult& result() { return result_; }
+
+ private:
+  void Save(bool now);
+  void Create(const std::string& name, std::optional<ResultFile>& file);
+  void Trouble(const base::Error& error);
+  void ClearProgress();
+
+  Outlets outlets_;
+  Record record_;
+  SearchResult result_{};
+  std::optional<ResultFile> json_{};
+  std::optional<ResultFile> csv_{};
+  std::optional<base::Error> trouble_{};
+  std::size_t progress_width_ = 0;
+};
+
+}  // namespace nccl_tune::bench
+
+#endif  // NCCL_TUNE_BENCH_SEARCH_REPORTER_H_
