@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# nccl-bench finds what is slow: a node and a link among four nodes, a rail of two.
+
+bats_require_minimum_version 1.5.0
+load cluster
+
+SIZES=(-b 2M -n 3)
+LINK=ens11f1
+
+setup_file() {
+  make_state
+  up search --nodes 4
+  up rails --nodes 2 --machine h100-vm-dual-port-rails
+}
+
+teardown_file() {
+  remove_state
+}
+
+teardown() {
+  local node
+  for node in 1 2 3 4; do head_run --node "server$node" tc qdisc del dev $LINK root 2>/dev/null || true; done
+}
+
+head_run() { "$CLUSTER" run --name search "$@" 3>&-; }
+
+# Shapes what a node sends on its link.
+shape() { head_run --node "$1" tc qdisc replace dev $LINK root tbf rate "$2" burst 64kb latency 50ms; }
+shape_all() { for node in 1 2 3 4; do shape "server$node" "$1"; done; }
+
+# Shapes what a node sends to one address; the rest goes at the rate of all.
+shape_to() {
+  head_run --node "$1" sh -ec "
+    tc qdisc del dev $LINK root
+    tc qdisc add dev $LINK root handle 1: htb default 10
+    tc class add dev $LINK parent 1: classid 1:10 htb rate 800mbit burst 64kb
+    tc class add dev $LINK parent 1: classid 1:20 htb rate $3 burst 64kb
+    tc filter add dev $LINK parent 1: protocol ip u32 match ip dst $2 flowid 1:20"
+}
+
+# Fills status and output.
+search() {
+  needs_pmix
+  run_mpi head_run env "NCCL_SOCKET_IFNAME==$LINK" srun -N4 --ntasks-per-node=1 --mpi=pmix nccl-bench "$@" "${SIZES[@]}"
+}
+
+@test "a node whose link has a quarter of the others' speed is named, and no other" {
+  shape_all 800mbit
+  shape server3 200mbit
+  for mode in pairs bisect; do
+    search $mode
+    [ "$status" -eq 7 ]
+    [ "$(grep -c '^# slow ' <<<"$output")" -eq 1 ]
+    [[ "$output" == *"# slow node: server3: "* ]]
+    [[ "$output" == *"# Search concluded: $mode: 1 slow node, 0 slow links"* ]]
+    # Between the device list and the end there are only comments.
+    run -1 grep -vE '^(#|nccl-bench: |srun: )' <<<"$output"
+  done
+}
+
+@test "four equal nodes: nothing is named" {
+  shape_all 400mbit
+  for mode in pairs bisect; do
+    search $mode
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"# nothing slow: a good pair has "* ]]
+    [[ "$output" != *"# slow "* ]]
+  done
+}
+
+@test "a link between two good nodes is named by pairs, in JSON and CSV too" {
+  shape_all 800mbit
+  shape_to server2 "$(head_run --node server4 ip -4 -br addr show dev $LINK | awk '{ sub("/.*", "", $3); print $3 }')" 150mbit
+  search pairs --json /tmp/link.json --csv /tmp/link.csv
+  [ "$status" -eq 7 ]
+  [ "$(grep -c '^# slow ' <<<"$output")" -eq 1 ]
+  [[ "$output" == *"# slow link: server2 - server4: "* ]]
+  [ "$(head_run --node server1 cat /tmp/link.csv | wc -l)" -eq 7 ]
+  head_run --node server1 cat /tmp/link.json | /usr/bin/python3 -c '
+import json, sys
+found = json.load(sys.stdin)
+assert found["mode"] == "pairs" and found["complete"] and found["slow_nodes"] == []
+assert [link["nodes"] for link in found["slow_links"]] == [["server2", "server4"]]'
+}
+
+@test "wrong data is told with the nodes" {
+  needs_pmix
+  run_mpi head_run env NCCL_BENCH_TEST_CORRUPT=1:5 srun -N3 --ntasks-per-node=1 --mpi=pmix nccl-bench pairs -b 64 -n 2
+  [ "$status" -eq 7 ]
+  [[ "$output" == *"# wrong data: server1, server2"* ]]
+  [[ "$output" == *"nccl-bench: wrong data: server2: sendrecv of 16 float in group 0: rank 1: 1 wrong"* ]]
+}
+
+@test "one node has nothing to compare with, and what a search cannot do is refused" {
+  needs_pmix
+  run_mpi head_run srun -N1 -n2 --mpi=pmix nccl-bench bisect -b 64
+  [ "$status" -eq 6 ]
+  [[ "$output" == *"all ranks are on server1: two are needed, three to tell a slow one"* ]]
+  for bad in "pairs -t 2" "pairs -d all" "bisect hypercube" "pairs --per-rail"; do
+    # shellcheck disable=SC2086
+    run_mpi head_run srun -N2 --ntasks-per-node=1 --mpi=pmix nccl-bench $bad
+    [ "$status" -eq 6 ] || { echo "$bad: $status $output"; false; }
+  done
+}
+
+@test "a process that dies in the middle ends the search, and the JSON file is valid" {
+  needs_pmix
+  shape_all 50mbit
+  run head_run env "NCCL_SOCKET_IFNAME==$LINK" timeout 60 srun -K -N3 --ntasks-per-node=1 --mpi=pmix sh -c \
+    "[ \$SLURM_PROCID != 2 ] || { (sleep 2; kill -9 \$\$) & }
+     exec nccl-bench pairs -b 2M -n 20 --json /tmp/dies.json"
+  [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+  [[ "$output" != *"concluded"* ]]
+  head_run --node server1 cat /tmp/dies.json |
+    /usr/bin/python3 -c 'import json, sys; assert not json.load(sys.stdin)["complete"]'
+}
+
+@test "the slow rail of two is named" {
+  needs_pmix
+  local node rail
+  local plan='{"v":1,"node":"x","set":{},"ports":[{"hca":"mlx5_1","port":1,"link":"Ethernet","gbps":400,"netdev":"rail0"},{"hca":"mlx5_2","port":1,"link":"Ethernet","gbps":400}]}'
+  for node in 1 2; do
+    for rail in 0 1; do
+      "$CLUSTER" run --name rails --node "server$node" tc qdisc replace dev "rail$rail" root tbf \
+        rate "$([ $rail = 1 ] && echo 200 || echo 800)mbit" burst 64kb latency 50ms 3>&-
+    done
+  done
+  run_mpi "$CLUSTER" run --name rails env NCCL_TUNE_PLAN="$plan" srun -N2 --ntasks-per-node=1 --mpi=pmix \
+    nccl-bench all_reduce --per-rail -b 2M -e 2M -n 3
+  [ "$status" -eq 7 ]
+  [[ "$output" == *"# slow rail: 1 mlx5_2:1: "* ]]
+  [[ "$output" == *"# Rails concluded: 1 of 2 slow"* ]]
+  [ "$(grep -c '^#  Rank ' <<<"$output")" -eq 2 ]
+}
+
+@test "nodes with different numbers of rails are told apart before anything is measured" {
+  needs_pmix
+  # shellcheck disable=SC2016
+  run_mpi "$CLUSTER" run --name rails srun -N2 --ntasks-per-node=1 --mpi=pmix sh -c '
+    [ "$SLURM_PROCID" = 1 ] || export NCCL_TUNE_PLAN="{\"v\":1,\"node\":\"x\",\"set\":{},\"ports\":[{\"hca\":\"mlx5_1\",\"port\":1,\"link\":\"Ethernet\",\"gbps\":400}]}"
+    exec nccl-bench all_reduce --per-rail -b 64 -e 64'
+  [ "$status" -eq 6 ]
+  [[ "$output" == *"--per-rail: the nodes have not the same number of rails: got \"server1 mlx5_1:1; server2 mlx5_1:1 mlx5_2:1"* ]]
+}
