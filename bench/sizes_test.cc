@@ -102,12 +102,15 @@ TEST(SizesTest, RefusesSweepsThatDoNotEnd) {
            {{.min_bytes = 0, .max_bytes = 4, .factor = 2}, "-b: 0 times a factor stays 0"},
            {{.min_bytes = 1, .max_bytes = 4, .step_bytes = 0}, "-i: a step of 0"},
            {{.min_bytes = 1, .max_bytes = 4, .step_bytes = 0, .factor = 0}, "-i: a step of 0"},
+           {{.min_bytes = 0, .max_bytes = 1U << 30U, .step_bytes = 1}, "-i: makes more than 1000000 sizes from 0 to"},
+           {{.min_bytes = 0, .max_bytes = 1'000'000, .step_bytes = 1}, "-i: makes more than 1000000 sizes from 0 to"},
        }) {
     const auto status = CheckSweep(one.sweep);
     ASSERT_FALSE(status.ok()) << one.message;
     EXPECT_THAT(status.error().ToString(), HasSubstr(one.message));
   }
   EXPECT_TRUE(CheckSweep({}).ok());
+  EXPECT_TRUE(CheckSweep({.min_bytes = 1, .max_bytes = 1'000'000, .step_bytes = 1}).ok());
   EXPECT_TRUE(CheckSweep({.min_bytes = 8, .max_bytes = 8, .step_bytes = 0}).ok());
 }
 

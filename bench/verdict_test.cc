@@ -297,5 +297,14 @@ TEST(LeastTellingBytesTest, IsAMillisecondOfTheWire) {
   EXPECT_EQ(LeastTellingBytes(1e30), 1ULL << 40U);
 }
 
+// A finished run lists NCCL's last word, empty or not.
+TEST(MakeVerdictsTest, AnEmptyLastWordIsNoError) {
+  Record record = Measured(kSum, {{32 * kM, 2.85}});
+  const auto without = MakeVerdicts(record, Facts(2, 1, 1, 25));
+  ASSERT_FALSE(without.empty());
+  record.errors = {""};
+  EXPECT_EQ(MakeVerdicts(record, Facts(2, 1, 1, 25)), without);
+}
+
 }  // namespace
 }  // namespace nccl_tune::bench
