@@ -147,17 +147,15 @@ std::vector<std::uint64_t> Contributions(const Pattern<T>& pattern, ReduceOp op,
   return indexes;
 }
 
-// How many of `indexes` refuse the inputs after `spoil(inputs)`.
+// Whether one of `indexes` refuses the inputs after `spoil(inputs)`.
 template <typename T, typename Spoil>
-std::uint64_t Refused(const Pattern<T>& pattern, ReduceOp op, std::uint64_t ranks,
-                      const std::vector<std::uint64_t>& indexes, const Spoil& spoil) {
-  std::uint64_t refused = 0;
-  for (const std::uint64_t index : indexes) {
+bool Refuses(const Pattern<T>& pattern, ReduceOp op, std::uint64_t ranks, const std::vector<std::uint64_t>& indexes,
+             const Spoil& spoil) {
+  return std::any_of(indexes.begin(), indexes.end(), [&](std::uint64_t index) {
     std::vector<T> inputs = Inputs<T>(pattern, op, ranks, index);
     spoil(inputs);
-    if (!pattern.Accepts(index, Reduce<T>(op, inputs, ranks, Order::kForward, Division::kBefore))) ++refused;
-  }
-  return refused;
+    return !pattern.Accepts(index, Reduce<T>(op, inputs, ranks, Order::kForward, Division::kBefore));
+  });
 }
 
 TEST(PatternTest, RefusesOneRankMissingOrDoubled) {
@@ -168,12 +166,11 @@ TEST(PatternTest, RefusesOneRankMissingOrDoubled) {
     for (const std::uint64_t rank : {std::uint64_t{0}, ranks / 2, ranks - 1}) {
       const std::vector<std::uint64_t> indexes = Contributions<T>(pattern, op, rank);
       ASSERT_FALSE(indexes.empty()) << "rank " << rank;
-      EXPECT_GT(Refused<T>(pattern, op, ranks, indexes,
-                           [&](auto& inputs) { inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(rank)); }),
-                0)
+      EXPECT_TRUE(Refuses<T>(pattern, op, ranks, indexes,
+                             [&](auto& inputs) { inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(rank)); }))
           << "rank " << rank << " missing";
       if (op == ReduceOp::kMax || op == ReduceOp::kMin) continue;  // the same with it twice
-      EXPECT_GT(Refused<T>(pattern, op, ranks, indexes, [&](auto& inputs) { inputs.push_back(inputs[rank]); }), 0)
+      EXPECT_TRUE(Refuses<T>(pattern, op, ranks, indexes, [&](auto& inputs) { inputs.push_back(inputs[rank]); }))
           << "rank " << rank << " twice";
     }
   });
@@ -208,17 +205,17 @@ TEST(PatternTest, RefusesAnotherOperation) {
     const Pattern<T> pattern(op, kSeed, ranks);
     for (const OpName& other : kOps) {
       if (other.op == op) continue;
-      std::uint64_t refused = 0;
-      for (std::uint64_t index = 0; index < (ranks > 1000 ? 12 : 20); ++index) {
+      bool refused = false;
+      for (std::uint64_t index = 0; index < (ranks > 1000 ? 12 : 20) && !refused; ++index) {
         std::vector<T> inputs;
         for (std::uint64_t rank = 0; rank < ranks; ++rank) {
           const T value = pattern.Value(rank, index);
           inputs.push_back(other.op == ReduceOp::kMulsum ? Pattern<T>::Scale(value, PremulScalar(rank)) : value);
         }
         const T got = Reduce<T>(other.op, inputs, ranks, Order::kTree, Division::kBefore);
-        refused += pattern.Accepts(index, got) ? 0 : 1;
+        refused = !pattern.Accepts(index, got);
       }
-      EXPECT_GT(refused, 0) << NameOf(other.op) << " instead";
+      EXPECT_TRUE(refused) << NameOf(other.op) << " instead";
     }
   });
 }

@@ -127,7 +127,7 @@ TEST(PlacementTest, SharesCoresWhereThereAreFewerThanRanks) {
   EXPECT_EQ(Reason(view, kNuma, {.count = 4}, 1),
             "NUMA node 0: CPUs 0,2, shared with local rank 0: fewer cores than ranks there");
   EXPECT_EQ(Show(PlaceRanks(view, kNuma, {.count = 3})), "0,2@0* | 0,2@0* | 1,3@0");
-  EXPECT_THAT(Reason(view, kNuma, {.count = 4096}, 0), HasSubstr("shared with local ranks 1-2047"));
+  EXPECT_THAT(Reason(view, kNuma, {.count = 4096, .only = 0}, 0), HasSubstr("shared with local ranks 1-2047"));
 }
 
 // Grace: all CPUs on node 0; the GPUs' own memory is on nodes that have none, and firmware may place a GPU there.

@@ -26,6 +26,7 @@ LONG_FORMS = (
     LongForm("ports", "8 steps at once of two users in 8 ports, 1,000 rounds", 15,
              partial(stages.Bats, ["tests/e2e/ports.bats"], "ports", {"NCCL_TUNE_ROUNDS": "1000"}), clusters=True),
     LongForm("asan", "the plugin with sanitizers inside slurmd, slurmstepd and Slurm's commands, end to end", 15, sanitized.Sanitized),
+    LongForm("gcc", "unit tests of what GCC makes for installation", 14, partial(stages.Bazel, "gcc", each_case=True)),
     LongForm("gcc-asan", "unit tests with GCC's sanitizers", 10, partial(stages.Bazel, "gcc-asan", "asan", without=stages.SLOW)),
     LongForm("clang", "unit tests built by clang alone", 8, partial(stages.Bazel, "clang", "clang", without=stages.SLOW)),
     LongForm("fuzz", "every fuzzer under sanitizers: a million runs each, 10 minutes at least", 30, fuzz.Fuzz),

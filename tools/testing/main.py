@@ -2,7 +2,7 @@
 """tools/test: every test of the project, from nothing.
 
   tools/test                 the default run
-  tools/test --only STAGE    one stage of it: unit, python, shell, e2e, clang-asan, tsan (may be given several times)
+  tools/test --only STAGE    one stage of it: shell, python, whole, e2e, unit, tsan (may be given several times)
   tools/test --e2e FILE      end-to-end tests of one file (may be given several times)
   tools/test --list          the stages
   tools/test --slurm=SLURM   end to end with that Slurm: {releases}; this machine's or in a Debian root.
@@ -32,10 +32,12 @@ def all_stages(files):
     return [
         stages.Shell(),
         stages.Python(),
-        stages.Bazel("unit", each_case=True),
+        # Each unit test is compiled once, with sanitizers; what GCC makes for installation is in the tests of whole parts
+        # and end to end. Both for all takes longer than there is: --long=gcc.
+        stages.Bazel("whole", folders=("tests",), each_case=True),
         stages.Bats(files),
-        stages.Bazel("clang-asan", "clang-asan", without=stages.SLOW),
-        stages.Bazel("tsan", "tsan", threaded, also=workers),
+        stages.Bazel("unit", "clang-asan", without=stages.SLOW, each_case=True),
+        stages.Bazel("tsan", "tsan", threaded, also=workers, only_tests=True),
     ]
 
 

@@ -48,10 +48,12 @@ SLOW = ("tests/fuzz", "tests/payloads", "tests/perf")
 
 
 class Bazel:
-    """Unit tests under one configuration. Only the plain one counts each case; the others count each program."""
+    """Tests of the build tool under one configuration. `each_case`: a test program is as many cases as it has, not one.
+    `only_tests`: what no test needs is not built."""
 
-    def __init__(self, name, config=None, folders=FOLDERS, each_case=False, without=(), also=()):
+    def __init__(self, name, config=None, folders=FOLDERS, each_case=False, without=(), also=(), only_tests=False):
         self.name, self.config, self.each_case = name, config, each_case
+        self.flags = ["--build_tests_only"] if only_tests else []
         self.targets = [f"//{folder}/..." for folder in folders] + [*also] + [f"-//{folder}/..." for folder in without]
 
     def _output_base(self):
@@ -63,6 +65,7 @@ class Bazel:
         base = self._output_base()
         # bazel-bin stays what is installed and tested end to end.
         options = [f"--config={self.config}", "--experimental_convenience_symlinks=ignore"] if self.config else []
+        options += self.flags
         started = time.time()
         status = bazel(["test", *options, "--keep_going", "--noshow_progress", "--", *self.targets], base)
         found = self._collect(bazel_info("bazel-testlogs", options, base), started)
