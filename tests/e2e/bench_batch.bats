@@ -71,6 +71,17 @@ shows() { [[ $output == *"$1"* ]] || { echo "$output"; false; }; }
   [[ $output =~ "hypercube "+" 2 nodes  best busbw"\ +[0-9.e-]+" GB/s  wrong 0 OK "+"exit 0" ]] || { echo "$output"; false; }
 }
 
+@test "the best busbw of alltoallv is right where it lists what each rank sends" {
+  in_cluster sh -c "printf '0 65536 4096\n64 0 131072\n4096 32768 0\n' >matrix"
+  submit collectives.sbatch BENCH_COLLECTIVES=alltoallv "BENCH_FLAGS=-b 256K -e 256K -n 2 -S 1" \
+    NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY=1 NCCL_TESTS_ALLTOALLV_MATRIX_FILE=/root/matrix
+  [ "$status" -eq 0 ] || { echo "$output"; false; }
+  in_cluster grep -q 'PRINT_SUMMARY: mode=matrix nranks=3' "nccl-bench-results/$job/alltoallv.log"
+  [[ $output =~ "alltoallv "+" 3 nodes  best busbw"\ +([0-9.]+)" GB/s  wrong 0 OK "+"exit 0" ]] || { echo "$output"; false; }
+  [ "$(printf %.2f "${BASH_REMATCH[1]}")" = "$(json_of "$job/alltoallv.json" \
+    '"%.2f" % max(x[p]["bus_bw"] for x in r["results"] for p in ("out_of_place", "in_place"))')" ]
+}
+
 @test "pairs" {
   submit pairs.sbatch "BENCH_FLAGS=-b 4K -e 4K -n 2"
   [ "$status" -eq 0 ] || { echo "$output"; false; }
