@@ -72,6 +72,9 @@ std::vector<std::string> LeaveAside(Options& options) {
   }
   if (options.device_ctas != kStandardCtas) leave(with("-V", options.device_ctas), "no CTA of a GPU takes part");
   if (options.reports_memory) leave("-M 1", "no GPU memory is used");
+  if (options.first_gpu) {
+    leave("NCCL_TESTS_DEVICE=" + std::to_string(*options.first_gpu), "host memory has no GPUs to choose from");
+  }
   if (!options.debug_file.empty()) leave("--nccl-debug", "NCCL takes no part");
   if (options.profile) leave("--nvtx", "only the nccl backend marks its calls");
   const Options standard;
@@ -83,6 +86,7 @@ std::vector<std::string> LeaveAside(Options& options) {
   options.device_implementation = standard.device_implementation;
   options.device_ctas = standard.device_ctas;
   options.reports_memory = standard.reports_memory;
+  options.first_gpu = standard.first_gpu;
   options.debug_file = standard.debug_file;
   options.profile = standard.profile;
   return sentences;

@@ -69,6 +69,8 @@ TEST(BackendChoiceTest, LeavesAsideWhatHostMemoryHasNot) {
            {{.device_ctas = 32}, "-V 32: no CTA of a GPU takes part"},
            {{.reports_memory = true}, "-M 1: no GPU memory is used"},
            {{.debug_file = "log"}, "--nccl-debug: NCCL takes no part"},
+           {{.profile = true}, "--nvtx: only the nccl backend marks its calls"},
+           {{.first_gpu = 3}, "NCCL_TESTS_DEVICE=3: host memory has no GPUs to choose from, measuring without it"},
        }) {
     Options options = one.options;
     EXPECT_THAT(LeaveAside(options), ElementsAre(HasSubstr(one.sentence))) << one.sentence;

@@ -240,20 +240,16 @@ class NcclBackend : public Backend {
   }
 
   // The first GPU that the environment allows this process: NCCL_TESTS_DEVICE, else counted from the local rank.
-  Result<std::uint64_t> FirstGpu() const {
-    const auto text = base::Lookup(process_.setup.environment, "NCCL_TESTS_DEVICE");
-    if (!text) return process_.setup.local_rank * process_.GpuCount();
-    auto number = base::ParseInteger<std::uint64_t>(*text);
-    if (number.ok()) return number;
-    Error error = number.error();
-    error.where = "NCCL_TESTS_DEVICE";
-    return error;
+  std::uint64_t FirstGpu() const {
+    const std::optional<int> wanted = process_.setup.options.first_gpu;
+    if (wanted) return static_cast<std::uint64_t>(*wanted);
+    return process_.setup.local_rank * process_.GpuCount();
   }
 
   Status FindGpus() {
     NcclState& nccl = process_.shared.nccl;
     NCCL_TUNE_RETURN_IF_ERROR(nccl.Cuda(cudaGetDeviceCount(&device_count_), "cudaGetDeviceCount"));
-    NCCL_TUNE_ASSIGN_OR_RETURN(first, FirstGpu());
+    const std::uint64_t first = FirstGpu();
     for (std::uint64_t i = 0; i < process_.GpuCount(); ++i) {
       Gpu gpu;
       // Around when there are more ranks than GPUs: each task may see only its own, or they share one.

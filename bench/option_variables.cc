@@ -35,18 +35,31 @@ std::optional<std::string> Value(const Environment& environment, std::string_vie
   return text;
 }
 
-template <typename T>
-Error About(std::string_view name, const base::Result<T>& failed) {
-  Error error = failed.error();
+Error About(std::string_view name, Error error, std::string_view hint) {
   error.where = name;
+  error.hint = hint;
   return error;
+}
+
+Status ReadFirstGpu(const Environment& environment, Options& options) {
+  const auto text = Value(environment, "NCCL_TESTS_DEVICE");
+  if (!text) return base::Ok();
+  const auto number = ParseCount(*text, kFromZero);
+  if (!number.ok()) {
+    return About("NCCL_TESTS_DEVICE", BadValue(*text, "the number of a GPU, from 0 on"),
+                 "Give one that `nvidia-smi -L` lists, or unset it: each task then takes the next GPU of its node.");
+  }
+  options.first_gpu = *number;
+  return base::Ok();
 }
 
 Status ReadLeastAverage(const Environment& environment, Options& options) {
   const auto text = Value(environment, "NCCL_TESTS_MIN_BW");
   if (!text) return base::Ok();
-  const auto number = ParseRealFrom(0, *text, "GB/s");
-  if (!number.ok()) return About("NCCL_TESTS_MIN_BW", number);
+  const auto number = ParseRealFrom(0, *text, "GB/s, a number from 0 on");
+  if (!number.ok()) {
+    return About("NCCL_TESTS_MIN_BW", number.error(), "Give it without a unit, with a point: NCCL_TESTS_MIN_BW=2.5.");
+  }
   options.least_average = *number;
   return base::Ok();
 }
@@ -61,7 +74,11 @@ Status ReadSplit(const Environment& environment, Options& options) {
     return base::Ok();
   }
   const auto split = mask ? ParseSplitMask(*mask) : ParseSplit(*text);
-  if (!split.ok()) return About(name, split);
+  if (!split.ok()) {
+    return About(name, split.error(),
+                 mask ? "A task's group is its number AND the mask: 1 makes two groups, of even and of odd tasks."
+                      : "\"MOD 8\" puts every eighth task into a group, \"DIV 8\" eight that follow each other.");
+  }
   options.split = *split;
   return base::Ok();
 }
@@ -72,9 +89,8 @@ Status ReadSpread(const Environment& environment, Options& options) {
   if (!text) return base::Ok();
   const auto spread = ParseReal(*text);
   if (!spread.ok()) {
-    Error error = BadValue(*text, "a number from 0 to 1");
-    error.where = kName;
-    return error;
+    return About(kName, BadValue(*text, "a number from 0 to 1"),
+                 "0 is equal parts for all ranks, 1 (also when it is unset) parts by their distance.");
   }
   const double taken = std::clamp(*spread, 0.0, 1.0);
   if (taken != *spread) {
@@ -90,13 +106,24 @@ Status ReadAlltoallv(const Environment& environment, Options& options) {
   NCCL_TUNE_RETURN_IF_ERROR(ReadSpread(environment, options));
   options.matrix_file = Value(environment, "NCCL_TESTS_ALLTOALLV_MATRIX_FILE").value_or("");
   if (const auto text = Value(environment, "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE")) {
-    const auto scale = ParseRealFrom(0, *text, "a number from 0 on");
-    if (!scale.ok()) return About("NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", scale);
+    constexpr const char* kName = "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE";
+    const auto scale = ParseRealFrom(0, *text, "a finite number from 0 on");
+    if (!scale.ok()) {
+      return About(kName, scale.error(),
+                   "Every number of the matrix is multiplied by it: 0.5 halves them; unset, they stay.");
+    }
+    if (options.matrix_file.empty()) {
+      options.warnings.push_back(std::string(kName) +
+                                 ": there is no NCCL_TESTS_ALLTOALLV_MATRIX_FILE to scale, ignoring it");
+    }
     options.matrix_scale = *scale;
   }
   if (const auto text = Value(environment, "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY")) {
     const auto wanted = ParseCount(*text, kSwitch);
-    if (!wanted.ok()) return About("NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", wanted);
+    if (!wanted.ok()) {
+      return About("NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", wanted.error(),
+                   "1 lists what each rank sends and receives, 0 does not.");
+    }
     options.summarises_ranks = *wanted != 0;
   }
   return base::Ok();
@@ -110,9 +137,8 @@ Status ReadCorruption(const Environment& environment, Options& options) {
   const auto rank = base::ParseInteger<std::uint64_t>(whole.substr(0, colon));
   const auto offset = base::ParseInteger<std::uint64_t>(whole.substr(std::min(colon + 1, whole.size())));
   if (!rank.ok() || !offset.ok()) {
-    Error error = BadValue(whole, "RANK:OFFSET");
-    error.where = "NCCL_BENCH_TEST_CORRUPT";
-    return error;
+    return About("NCCL_BENCH_TEST_CORRUPT", BadValue(whole, "RANK:OFFSET"),
+                 "It spoils a result, for tests: 1:5 element 5 of rank 1; unset it to measure.");
   }
   options.corruption = Corruption{.rank = *rank, .offset = *offset};
   return base::Ok();
@@ -121,6 +147,7 @@ Status ReadCorruption(const Environment& environment, Options& options) {
 }  // namespace
 
 Status ReadVariables(const Environment& environment, Options& options) {
+  NCCL_TUNE_RETURN_IF_ERROR(ReadFirstGpu(environment, options));
   NCCL_TUNE_RETURN_IF_ERROR(ReadLeastAverage(environment, options));
   NCCL_TUNE_RETURN_IF_ERROR(ReadSplit(environment, options));
   NCCL_TUNE_RETURN_IF_ERROR(ReadAlltoallv(environment, options));

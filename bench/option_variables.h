@@ -23,7 +23,7 @@ struct Variable {
   std::string_view help;
 };
 
-// Those that --help lists; NCCL_TESTS_DEVICE and NCCL_BENCH_NCCL_LIB are read by the nccl backend.
+// Those that --help lists; NCCL_BENCH_NCCL_LIB is read by the nccl backend.
 std::span<const Variable> Variables();
 
 }  // namespace nccl_tune::bench

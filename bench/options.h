@@ -87,6 +87,7 @@ struct Options {
   std::string debug_file{};             // --nccl-debug FILE
 
   std::optional<double> least_average{};  // NCCL_TESTS_MIN_BW, GB/s
+  std::optional<int> first_gpu{};         // NCCL_TESTS_DEVICE; nothing: counted from the local rank
   std::optional<Split> split{};
   Traffic traffic{};              // NCCL_TESTS_ALLTOALLV_SPREAD; a matrix is read by the program
   std::string matrix_file{};      // NCCL_TESTS_ALLTOALLV_MATRIX_FILE

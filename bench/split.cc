@@ -14,7 +14,8 @@ namespace {
 using base::Result;
 using Operation = Split::Operation;
 
-constexpr std::string_view kExpected = "AND, OR, MOD or DIV (or & | % /) and a number";
+constexpr std::string_view kExpected =
+    "AND, OR, MOD or DIV (or & | % /) and a whole number from 0 to 9223372036854775807";
 
 struct OperationName {
   std::string_view name;
@@ -48,7 +49,7 @@ Result<Split> ParseSplit(std::string_view text) {
     const auto value = ParseValue(text.substr(one.name.size()));
     if (!value) break;
     const bool divides = one.operation == Operation::kModulo || one.operation == Operation::kDivide;
-    if (divides && *value == 0) return BadValue(text, "a number from 1 on to divide by");
+    if (divides && *value == 0) return BadValue(text, "a whole number from 1 on to divide by");
     return Split{.operation = one.operation, .value = *value};
   }
   return BadValue(text, kExpected);
@@ -58,7 +59,7 @@ Result<Split> ParseSplitMask(std::string_view text) {
   std::string_view digits = base::Trim(text);
   if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
   const auto mask = base::ParseInteger<std::uint64_t>(digits, 16);
-  if (!mask.ok()) return BadValue(text, "hexadecimal digits");
+  if (!mask.ok()) return BadValue(text, "1 to 16 hexadecimal digits");
   return Split{.operation = Operation::kAnd, .value = *mask};
 }
 

@@ -37,26 +37,28 @@ TEST(SplitTest, RefusesTheRest) {
     const char* text;
     const char* message;
   };
-  for (const Case& one : std::vector<Case>{{"", "expected AND, OR, MOD or DIV"},
-                                           {" ", "expected AND"},
-                                           {"2", "got \"2\", expected AND"},
-                                           {"XOR 2", "expected AND"},
-                                           {"MOD", "expected AND"},
-                                           {"MOD ", "expected AND"},
-                                           {"MODULO 2", "expected AND"},
-                                           {"MOD two", "expected AND"},
-                                           {"MOD 2 3", "expected AND"},
-                                           {"MOD 2x", "expected AND"},
-                                           {"MOD -2", "expected AND"},
-                                           {"MOD 0b2", "expected AND"},
-                                           {"MOD 0b", "expected AND"},
-                                           {"DIV 0x", "expected AND"},
-                                           {"DIV 1.5", "expected AND"},
-                                           {" DIV 2", "expected AND"},
-                                           {"AND 99999999999999999999", "expected AND"},
-                                           {"MOD 0", "a number from 1 on to divide by"},
-                                           {"/0x0", "a number from 1 on to divide by"},
-                                           {"%0b0", "a number from 1 on to divide by"}}) {
+  for (const Case& one :
+       std::vector<Case>{{"", "expected AND, OR, MOD or DIV"},
+                         {" ", "expected AND"},
+                         {"2", "got \"2\", expected AND"},
+                         {"XOR 2", "expected AND"},
+                         {"MOD", "expected AND"},
+                         {"MOD ", "expected AND"},
+                         {"MODULO 2", "expected AND"},
+                         {"MOD two", "expected AND"},
+                         {"MOD 2 3", "expected AND"},
+                         {"MOD 2x", "expected AND"},
+                         {"MOD -2", "expected AND"},
+                         {"MOD 0b2", "expected AND"},
+                         {"MOD 0b", "expected AND"},
+                         {"DIV 0x", "expected AND"},
+                         {"DIV 1.5", "expected AND"},
+                         {" DIV 2", "expected AND"},
+                         {"AND 99999999999999999999", "and a whole number from 0 to 9223372036854775807"},
+                         {"OR 9223372036854775808", "got \"OR 9223372036854775808\", expected AND"},
+                         {"MOD 0", "expected a whole number from 1 on to divide by"},
+                         {"/0x0", "expected a whole number from 1 on to divide by"},
+                         {"%0b0", "expected a whole number from 1 on to divide by"}}) {
     const auto split = ParseSplit(one.text);
     ASSERT_FALSE(split.ok()) << one.text;
     EXPECT_THAT(split.error().ToString(), HasSubstr(one.message)) << one.text;
@@ -71,7 +73,7 @@ TEST(SplitTest, AMaskIsHexadecimal) {
   for (const char* text : {"", " ", "0x", "g", "-1", "7h", "0xx", "1 2", "MOD 2", "10000000000000000"}) {
     const auto split = ParseSplitMask(text);
     ASSERT_FALSE(split.ok()) << text;
-    EXPECT_THAT(split.error().ToString(), HasSubstr("expected hexadecimal digits")) << text;
+    EXPECT_THAT(split.error().ToString(), HasSubstr("expected 1 to 16 hexadecimal digits")) << text;
   }
 }
 

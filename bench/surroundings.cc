@@ -24,6 +24,9 @@ using base::Result;
 
 namespace {
 
+constexpr std::string_view kMatrixFile = "a file with a square of numbers, the same on every node";
+constexpr std::string_view kMatrixHint = "Give its full path, on a file system that all nodes share.";
+
 // No stream: those throw on a folder.
 std::optional<std::string> Contents(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
@@ -61,14 +64,17 @@ Result<Traffic> ReadTraffic(const Options& options) {
                  .what = failed ? failed.message() : "is no file",
                  .where = "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
                  .seen = options.matrix_file,
-                 .expected = "a file with a square of numbers, the same on every node"};
+                 .expected = std::string(kMatrixFile),
+                 .hint = std::string(kMatrixHint)};
   }
   const auto text = Contents(options.matrix_file);
   if (!text) {
     return Error{.code = base::Code::kUnreadable,
                  .what = "cannot be read",
                  .where = "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
-                 .seen = options.matrix_file};
+                 .seen = options.matrix_file,
+                 .expected = std::string(kMatrixFile),
+                 .hint = std::string(kMatrixHint)};
   }
   return Traffic::FromMatrix(*text, options.matrix_file, options.matrix_scale);
 }

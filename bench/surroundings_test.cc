@@ -54,6 +54,12 @@ TEST(SurroundingsTest, TheMatrixOfAFile) {
     const auto bad = ReadTraffic(options);
     ASSERT_FALSE(bad.ok()) << file;
     EXPECT_THAT(bad.error().ToString(), HasSubstr(message));
+    EXPECT_THAT(bad.error().ToString(), HasSubstr(file)) << "the value seen";
+    // What is wrong within a file says its row and column; else where to put it.
+    if (bad.error().code == base::Code::kUnreadable) {
+      EXPECT_THAT(bad.error().ToString(), HasSubstr("expected a file with a square of numbers, the same on every node. "
+                                                    "Give its full path"));
+    }
   }
 }
 
