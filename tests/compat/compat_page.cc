@@ -25,6 +25,14 @@ constexpr std::string_view kHead[] = {
     "test",
     "fails when this page is older than they are, or when a test that it names is not there.",
     "",
+    "Each row names what shows it: a *unit* test, a test of real processes *over host memory*, and pairs of outputs "
+    "*beside",
+    "nccl-tests*, ours and nccl-tests' with the same flags on a GPU (tests/gpu/logs/compare/NAME.ours and "
+    "NAME.theirs). A pair",
+    "differs in nothing but what is measured and what *differs* says; tests/gpu/test_replay.py compares them again "
+    "in each run",
+    "of the tests.",
+    "",
     "Compared with nccl-tests 2.19.6. Where *differs* is empty, both do the same. **nccl** is GPU memory over NCCL, "
     "**mpi**",
     "host memory over MPI. A flag that says nothing to host memory is left aside and told on stderr; the run goes on.",
@@ -68,19 +76,42 @@ std::string Head(const std::vector<std::string>& cells) {
 
 std::string TestCell(const TestName& test) { return std::string(test.file) + ": " + std::string(test.name); }
 
+// "unit", "over host memory" and, where `pairs`, "beside nccl-tests".
+void AppendTests(const Tests& tests, bool pairs, std::vector<std::string>* cells) {
+  cells->push_back(TestCell(tests.unit));
+  std::string host;
+  for (const TestName& test : tests.host) {
+    if (!test.file.empty()) host += (host.empty() ? "" : "; ") + TestCell(test);
+  }
+  cells->push_back(host);
+  if (!pairs) return;
+  std::string names(tests.pairs);
+  for (std::size_t at = names.find(' '); at != std::string::npos; at = names.find(' ', at + 2)) {
+    names.replace(at, 1, ", ");
+  }
+  cells->push_back(names);
+}
+
 bool HasDeviceKernels(bench::CollectiveKind kind) {
   return kind == bench::CollectiveKind::kAllReduce || kind == bench::CollectiveKind::kAlltoall;
 }
 
 std::string CollectivesTable() {
-  std::string table = "## Collectives\n\n" +
-                      Head({"collective", "nccl", "mpi", "-o", "-r", "in place checked", "-D", "differs", "test"});
+  std::string table = "## Collectives\n\n" + Head({"collective", "nccl", "mpi", "-o", "-r", "in place checked", "-D",
+                                                   "differs", "unit", "over host memory", "beside nccl-tests"});
   for (const CollectiveRow& row : CollectiveRows()) {
     const bench::Collective* const one = bench::FindCollective(row.name);
     if (one == nullptr) continue;
-    table += Row({std::string(row.name), "yes", "yes", one->lists_ops ? "each" : "", one->has_root ? "each" : "",
-                  one->checks_in_place ? "yes" : "N/A, as there", HasDeviceKernels(one->kind) ? "1 to 4" : "",
-                  std::string(row.differs), TestCell(row.test)});
+    std::vector<std::string> cells = {std::string(row.name),
+                                      "yes",
+                                      "yes",
+                                      one->lists_ops ? "each" : "",
+                                      one->has_root ? "each" : "",
+                                      one->checks_in_place ? "yes" : "N/A, as there",
+                                      HasDeviceKernels(one->kind) ? "1 to 4" : "",
+                                      std::string(row.differs)};
+    AppendTests(row.tests, true, &cells);
+    table += Row(cells);
   }
   return table + "\nTypes: all 12 of `-d`, fp8 where NCCL (2.24) and the GPU (9.0) have it.\n\n";
 }
@@ -89,7 +120,8 @@ std::string FlagsTable(FlagOrigin origin) {
   const bool is_theirs = origin == FlagOrigin::kNcclTests;
   std::vector<std::string> names = {"flag", "default", "meaning"};
   if (is_theirs) names.emplace_back("differs");
-  names.insert(names.end(), {"nccl", "mpi", "test"});
+  names.insert(names.end(), {"nccl", "mpi", "unit", "over host memory"});
+  if (is_theirs) names.emplace_back("beside nccl-tests");
   std::string table = (is_theirs ? "## Flags of nccl-tests\n\n" : "## Flags that nccl-tests has not\n\n") + Head(names);
   for (const Flag& flag : bench::Flags()) {
     if (flag.origin != origin) continue;
@@ -99,7 +131,8 @@ std::string FlagsTable(FlagOrigin origin) {
       if (!flag.value.empty()) name += " " + std::string(flag.value);
       std::vector<std::string> cells = {name + "`", std::string(flag.standard), std::string(flag.help)};
       if (is_theirs) cells.emplace_back(row.differs);
-      cells.insert(cells.end(), {"yes", MpiCell(row), TestCell(row.test)});
+      cells.insert(cells.end(), {"yes", MpiCell(row)});
+      AppendTests(row.tests, is_theirs, &cells);
       table += Row(cells);
     }
   }
@@ -107,8 +140,9 @@ std::string FlagsTable(FlagOrigin origin) {
 }
 
 std::string VariablesTable() {
-  std::string table = "## Variables\n\nAn empty variable is as if it were not set.\n\n" +
-                      Head({"variable", "meaning", "differs", "nccl", "mpi", "test"});
+  std::string table =
+      "## Variables\n\nAn empty variable is as if it were not set.\n\n" +
+      Head({"variable", "meaning", "differs", "nccl", "mpi", "unit", "over host memory", "beside nccl-tests"});
   for (const VariableRow& row : VariableRows()) {
     std::string value(row.value);
     std::string help(row.help);
@@ -117,8 +151,10 @@ std::string VariablesTable() {
       value = variable.value;
       help = variable.help;
     }
-    table += Row({"`" + std::string(row.name) + "=" + value + "`", help, std::string(row.differs),
-                  std::string(row.nccl), std::string(row.mpi), TestCell(row.test)});
+    std::vector<std::string> cells = {"`" + std::string(row.name) + "=" + value + "`", help, std::string(row.differs),
+                                      std::string(row.nccl), std::string(row.mpi)};
+    AppendTests(row.tests, true, &cells);
+    table += Row(cells);
   }
   return table;
 }

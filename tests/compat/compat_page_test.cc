@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -42,10 +44,84 @@ TEST(CompatPageTest, ThePageIsMadeFromTheTables) {
       << "bazel run //tests/compat:update_compat_page rewrites it; review the diff";
 }
 
+std::vector<std::string> Pairs(const Tests& tests) {
+  std::istringstream words{std::string(tests.pairs)};
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+// The kept output of `side` ("ours", "theirs") of a pair that the index lists; empty when it is not there.
+std::string Kept(const std::string& pair, const std::string& side) {
+  const std::string folder = "tests/gpu/logs/compare/";
+  const bool is_listed = ("\n" + Content(folder + "INDEX")).find("\n" + pair + "\n") != std::string::npos;
+  return is_listed && !pair.empty() ? Content(folder + pair + "." + side) : "";
+}
+
+// Whether both programs of the pair were started with `flag`, in its long or short form.
+bool HasFlag(const std::string& pair, const bench::Flag& flag) {
+  for (const char* side : {"ours", "theirs"}) {
+    const std::string text = Kept(pair, side);
+    const std::string line = text.substr(0, text.find('\n')) + " ";
+    const std::string letter = std::string(" -") + flag.letter + " ";
+    const bool has_name = line.find(" --" + std::string(flag.name)) != std::string::npos;
+    if (!has_name && (flag.letter == 0 || line.find(letter) == std::string::npos)) return false;
+  }
+  return true;
+}
+
+void ExpectThere(std::string_view row, const Tests& tests) {
+  EXPECT_TRUE(IsThere(tests.unit)) << row << ": " << tests.unit.name;
+  for (const TestName& test : tests.host) {
+    EXPECT_TRUE(test.file.empty() || IsThere(test)) << row << ": " << test.name;
+  }
+  for (const std::string& pair : Pairs(tests)) {
+    EXPECT_THAT(Kept(pair, "ours"), StartsWith("command: ")) << row << ": " << pair;
+    EXPECT_THAT(Kept(pair, "theirs"), StartsWith("command: ")) << row << ": " << pair;
+  }
+}
+
 TEST(CompatPageTest, EveryTestThatARowNamesIsThere) {
-  for (const auto& row : CollectiveRows()) EXPECT_TRUE(IsThere(row.test)) << row.name << ": " << row.test.name;
-  for (const auto& row : FlagRows()) EXPECT_TRUE(IsThere(row.test)) << row.name << ": " << row.test.name;
-  for (const auto& row : VariableRows()) EXPECT_TRUE(IsThere(row.test)) << row.name << ": " << row.test.name;
+  for (const auto& row : CollectiveRows()) ExpectThere(row.name, row.tests);
+  for (const auto& row : FlagRows()) ExpectThere(row.name, row.tests);
+  for (const auto& row : VariableRows()) ExpectThere(row.name, row.tests);
+}
+
+TEST(CompatPageTest, EveryRowHasATestOverHostMemoryAndAPair) {
+  for (const auto& row : CollectiveRows()) {
+    EXPECT_NE(row.tests.host[0].file, "") << row.name;
+    EXPECT_GE(Pairs(row.tests).size(), 2U) << row.name << ": one rank, and two";
+  }
+  for (const auto& flag : bench::Flags()) {
+    for (const auto& row : FlagRows()) {
+      if (row.name != flag.name) continue;
+      EXPECT_NE(row.tests.host[0].file, "") << row.name;
+      const bool is_theirs = flag.origin == bench::FlagOrigin::kNcclTests;
+      // One GPU has one thread.
+      EXPECT_EQ(Pairs(row.tests).empty(), !is_theirs || row.name == "nthreads") << row.name;
+    }
+  }
+  for (const auto& row : VariableRows()) {
+    EXPECT_EQ(row.tests.host[0].file.empty(), row.name == "NCCL_BENCH_NCCL_LIB") << row.name;
+    EXPECT_EQ(Pairs(row.tests).empty(), row.name == "NCCL_BENCH_TEST_CORRUPT") << row.name;
+  }
+}
+
+TEST(CompatPageTest, APairIsOfTheRowThatNamesIt) {
+  for (const auto& row : CollectiveRows()) {
+    for (const std::string& pair : Pairs(row.tests)) {
+      EXPECT_THAT(Kept(pair, "theirs"), HasSubstr(" " + std::string(row.name) + "_perf ")) << pair;
+    }
+  }
+  for (const auto& flag : bench::Flags()) {
+    for (const auto& row : FlagRows()) {
+      for (const std::string& pair : row.name == flag.name ? Pairs(row.tests) : std::vector<std::string>()) {
+        // An unknown flag, which prints nccl-tests' help.
+        EXPECT_TRUE(HasFlag(pair, flag) || row.name == "help") << row.name << ": " << pair;
+      }
+    }
+  }
+  for (const auto& row : VariableRows()) {
+    for (const std::string& pair : Pairs(row.tests)) EXPECT_THAT(Kept(pair, "ours"), HasSubstr(std::string(row.name)));
+  }
 }
 
 TEST(CompatPageTest, ATestThatIsNotThereIsSeen) {
@@ -60,6 +136,13 @@ TEST(CompatPageTest, ATestThatIsNotThereIsSeen) {
                                                     {"", ""}}) {
     EXPECT_FALSE(IsThere(test)) << test.file << ": " << test.name;
   }
+  EXPECT_TRUE(IsThere({"tests/mpi/collectives.cc", "MpiCollectivesTest.EveryRoot"}));
+  EXPECT_NE(Kept("all_reduce", "ours"), "");
+  for (const char* pair : {"", "all_reduc", "all_reduce-3", "time-1-all_reduce", "INDEX"})
+    EXPECT_EQ(Kept(pair, "ours"), "");
+  const bench::Flag& blocking = *std::ranges::find(bench::Flags(), "blocking", &bench::Flag::name);
+  EXPECT_TRUE(HasFlag("blocking-1", blocking));
+  for (const char* pair : {"all_reduce", "blocking-4", ""}) EXPECT_FALSE(HasFlag(pair, blocking)) << pair;
 }
 
 TEST(CompatPageTest, EveryCollectiveHasARow) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What nccl-bench does otherwise than nccl-tests 2.19.6, row by row, and the test that holds each row. What a flag
+// What nccl-bench does otherwise than nccl-tests 2.19.6, row by row, and the tests that hold each row. What a flag
 // means and its default are in bench/flag_table.h. Pure.
 #ifndef NCCL_TUNE_TESTS_COMPAT_COMPAT_ROWS_H_
 #define NCCL_TUNE_TESTS_COMPAT_COMPAT_ROWS_H_
 
+#include <array>
 #include <span>
 #include <string_view>
 
@@ -16,10 +17,20 @@ struct TestName {
   std::string_view name;
 };
 
+// What shows that a row is true.
+struct Tests {
+  TestName unit;
+  // Real processes over host memory: end to end, or tests/mpi. None where the mpi backend does nothing with it.
+  std::array<TestName, 2> host{};
+  // Names, a blank between, of pairs of outputs, ours and nccl-tests' with the same flags on a GPU, that are compared
+  // again in each run of the tests: tests/gpu/logs/compare/NAME.ours and NAME.theirs.
+  std::string_view pairs{};
+};
+
 struct CollectiveRow {
   std::string_view name;
   std::string_view differs;  // empty: nothing
-  TestName test;
+  Tests tests;
 };
 
 struct FlagRow {
@@ -27,7 +38,7 @@ struct FlagRow {
   std::string_view sample;   // a value that is not the default; empty: takes none
   std::string_view differs;  // empty: nothing
   std::string_view mpi;      // what the mpi backend makes of it, where that is neither "yes" nor told at run time
-  TestName test;
+  Tests tests;
 };
 
 struct VariableRow {
@@ -37,7 +48,7 @@ struct VariableRow {
   std::string_view differs;
   std::string_view nccl;
   std::string_view mpi;
-  TestName test;
+  Tests tests;
 };
 
 std::span<const CollectiveRow> CollectiveRows();

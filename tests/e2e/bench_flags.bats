@@ -145,6 +145,39 @@ ends_with() { [ "$status" -eq "$1" ] || { echo "$status: $output"; false; }; }
   [ "$(field 9) $(field 13)" = "N/A N/A" ]
 }
 
+# Bytes that server1 has sent.
+sent() { in_cluster --node server1 sh -c 'cat /sys/class/net/[!l]*/statistics/tx_bytes' | awk '{ sum += $1 } END { print sum }'; }
+
+@test "the operations of -n, -m, -w, -c and -N go over the wire, no more and no fewer" {
+  local flags operations before
+  # Out of place and in place -n times -m and -c; -w before the table.
+  while read -r operations flags; do
+    before=$(sent)
+    # shellcheck disable=SC2086
+    bench 2 broadcast -b 4M -e 4M $flags
+    is_right
+    before=$((($(sent) - before) * 10 / 4194304)) # tenths of the size: headers are less than one in a hundred
+    [ $((before - operations * 10)) -ge 0 ] && [ $((before - operations * 10)) -le $((1 + operations / 5)) ] ||
+      { echo "$flags: $before tenths of the size sent, $operations operations asked for"; false; }
+  done <<<'4 -n 2 -w 0 -c 0
+    12 -n 6 -w 0 -c 0
+    12 -n 2 -m 3 -w 0 -c 0
+    7 -n 2 -w 3 -c 0
+    8 -n 2 -w 0 -c 2
+    12 -n 2 -w 0 -c 1 -N 2'
+}
+
+@test "help and version end with 0, without a step" {
+  run in_cluster nccl-bench --help
+  ends_with 0
+  [[ $output == "usage: nccl-bench COLLECTIVE [options]"* && $output == *"Unknown options and any other wrong use"* ]]
+  run in_cluster nccl-bench -h
+  ends_with 0
+  run in_cluster nccl-bench --version
+  ends_with 0
+  [[ $output == "nccl-bench "[0-9]* ]]
+}
+
 @test "columns: CPU time, time stamps, iterations" {
   bench 2 all_reduce -b 64 -e 64 -n 4 -C 1 -S 1
   is_right
@@ -269,9 +302,11 @@ PY
   bench 2 all_reduce --backend nccl
   ends_with 6
   [ "$(grep -c 'nccl-bench: --backend nccl: ' <<<"$output")" -eq 1 ]
-  bench 2 all_reduce --backend mpi -b 64 -e 64 -n 1 -G 2 -R 1 -y 1 -x 1 -M 1 -p 1 -V 32 --nccl-debug debug
+  SET=(NCCL_TESTS_DEVICE=1)
+  bench 2 all_reduce --backend mpi -b 64 -e 64 -n 1 -G 2 -R 2 -D 1 -y 1 -x 1 -M 1 -p 1 -V 32 --nvtx --nccl-debug debug
   is_right
-  [ "$(grep -c ', measuring without it$' <<<"$output")" -eq 8 ]
+  [ "$(grep -c ', measuring without it$' <<<"$output")" -eq 11 ]
+  [ "$(grep -cx 'nccl-bench: NCCL_TESTS_DEVICE=1: host memory has no GPUs to choose from, measuring without it' <<<"$output")" -eq 1 ]
   [[ $output != *"GPU memory usage"* && $output == *" graph: 0 "* ]]
   run -2 in_cluster sh -c 'ls debug*'
 }
