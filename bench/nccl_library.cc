@@ -67,8 +67,8 @@ std::string PathOf(const void* symbol, const std::string& asked) {
 }  // namespace
 
 base::Result<NcclLibrary> LoadNccl(const base::Environment& environment) {
-  const auto forced = base::Lookup(environment, "NCCL_BENCH_NCCL_LIB");
-  const std::string name = forced.value_or("libnccl.so.2");
+  const std::string forced = base::Lookup(environment, "NCCL_BENCH_NCCL_LIB").value_or("");
+  const std::string name = forced.empty() ? "libnccl.so.2" : forced;
   void* const loaded = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded == nullptr) {
     const char* const text = dlerror();
@@ -76,7 +76,7 @@ base::Result<NcclLibrary> LoadNccl(const base::Environment& environment) {
                  .what = "NCCL does not load: " + std::string(text != nullptr ? text : "no reason given"),
                  .hint = "Set LD_LIBRARY_PATH, or NCCL_BENCH_NCCL_LIB to the file."};
   }
-  NcclLibrary library{.handle = loaded, .how = forced ? "NCCL_BENCH_NCCL_LIB" : "as the loader finds " + name};
+  NcclLibrary library{.handle = loaded, .how = forced.empty() ? "as the loader finds " + name : "NCCL_BENCH_NCCL_LIB"};
   Functions functions(loaded);
   FindNeeded(library, functions);
   if (!functions.missing().empty()) {

@@ -17,7 +17,7 @@ using base::Environment;
 using base::Error;
 using base::Status;
 
-constexpr std::array<Variable, 8> kVariables = {{
+constexpr std::array<Variable, 10> kVariables = {{
     {"NCCL_TESTS_DEVICE", "N", "first GPU of the process, instead of its number on the node times its GPUs"},
     {"NCCL_TESTS_MIN_BW", "GBPS", "end with 7 when the average busbw is under nine tenths of it, in GB/s"},
     {"NCCL_TESTS_SPLIT", "OP N",
@@ -27,6 +27,8 @@ constexpr std::array<Variable, 8> kVariables = {{
     {"NCCL_TESTS_ALLTOALLV_MATRIX_FILE", "FILE", "alltoallv: bytes from rank (row) to rank (column), instead of that"},
     {"NCCL_TESTS_ALLTOALLV_MATRIX_SCALE", "X", "alltoallv: factor for the numbers of the file (1)"},
     {"NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY", "0|1", "alltoallv: list what each rank sends and receives (0)"},
+    {"NCCL_BENCH_NCCL_LIB", "FILE", "the NCCL to measure, instead of the libnccl.so.2 that the loader finds"},
+    {"NCCL_BENCH_TEST_CORRUPT", "RANK:OFFSET", "for tests of the data check: spoil that element of that rank's result"},
 }};
 
 std::optional<std::string> Value(const Environment& environment, std::string_view name) {
@@ -130,7 +132,7 @@ Status ReadAlltoallv(const Environment& environment, Options& options) {
 }
 
 Status ReadCorruption(const Environment& environment, Options& options) {
-  const auto text = base::Lookup(environment, "NCCL_BENCH_TEST_CORRUPT");
+  const auto text = Value(environment, "NCCL_BENCH_TEST_CORRUPT");
   if (!text) return base::Ok();
   const std::string_view whole = *text;
   const std::size_t colon = std::min(whole.find(':'), whole.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the environment adds to the flags: nccl-tests' variables, and one for tests of the data check. An empty variable
-// counts as one that is not set. Pure; only options.cc needs it.
+// What the environment adds to the flags: nccl-tests' variables, and our own. An empty variable counts as one that is
+// not set. Pure; only options.cc needs it.
 #ifndef NCCL_TUNE_BENCH_OPTION_VARIABLES_H_
 #define NCCL_TUNE_BENCH_OPTION_VARIABLES_H_
 
@@ -23,7 +23,7 @@ struct Variable {
   std::string_view help;
 };
 
-// Those that --help lists; NCCL_BENCH_NCCL_LIB is read by the nccl backend.
+// All that --help, nccl-bench(1) and docs/nccl-tests-compat.md list. NCCL_BENCH_NCCL_LIB is read by the nccl backend.
 std::span<const Variable> Variables();
 
 }  // namespace nccl_tune::bench

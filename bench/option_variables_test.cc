@@ -64,6 +64,7 @@ TEST(OptionVariablesTest, AnEmptyVariableIsNone) {
   EXPECT_FALSE(options->split.has_value());
   EXPECT_EQ(options->traffic.spread(), 1.0);
   EXPECT_EQ(options->matrix_scale, 1.0);
+  EXPECT_FALSE(options->corruption.has_value());
 }
 
 TEST(OptionVariablesTest, WarnsOfWhatItChanges) {
@@ -130,7 +131,7 @@ TEST(OptionVariablesTest, RefusesTheRest) {
             {"yes", "2", "-1", "1.0"},
             "expected 0 or 1. 1 lists what each rank sends and receives"},
            {"NCCL_BENCH_TEST_CORRUPT",
-            {"", ":", "1", "1:", ":1", "a:1", "1:b", "-1:0", "1:2:3"},
+            {" ", ":", "1", "1:", ":1", "a:1", "1:b", "-1:0", "1:2:3"},
             "expected RANK:OFFSET. It spoils a result, for tests: 1:5 element 5 of rank 1; unset it to measure."},
        }) {
     for (const char* text : one.texts) {

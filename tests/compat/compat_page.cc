@@ -144,8 +144,8 @@ std::string VariablesTable() {
       "## Variables\n\nAn empty variable is as if it were not set.\n\n" +
       Head({"variable", "meaning", "differs", "nccl", "mpi", "unit", "over host memory", "beside nccl-tests"});
   for (const VariableRow& row : VariableRows()) {
-    std::string value(row.value);
-    std::string help(row.help);
+    std::string value;
+    std::string help;
     for (const bench::Variable& variable : bench::Variables()) {
       if (variable.name != row.name) continue;
       value = variable.value;

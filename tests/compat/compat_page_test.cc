@@ -171,6 +171,7 @@ TEST(CompatPageTest, EveryVariableOfTheHelpHasARow) {
     EXPECT_NE(row.nccl, "") << row.name;
     EXPECT_NE(row.mpi, "") << row.name;
   }
+  EXPECT_EQ(rows.size(), bench::Variables().size());
   for (const auto& variable : bench::Variables()) EXPECT_EQ(rows.count(variable.name), 1U) << variable.name;
 }
 

@@ -43,8 +43,6 @@ struct FlagRow {
 
 struct VariableRow {
   std::string_view name;
-  std::string_view value;  // of our own ones, as in the help
-  std::string_view help;   // of our own ones
   std::string_view differs;
   std::string_view nccl;
   std::string_view mpi;
