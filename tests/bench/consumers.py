@@ -141,7 +141,7 @@ def awsome_csv(text):
     return rows, float(re.search(r"# Avg bus bandwidth\s*:\s*([\d.]+)", text)[1])
 
 
-AWSOME_AWK = "/^[[:space:]]*[0-9]+[[:space:]]+[0-9]+/ { if ($(NF-1) + 0 > best) best = $(NF-1) + 0 } END { print best }"
+AWSOME_AWK = "/^[[:space:]]*[0-9]+[[:space:]]+[0-9]+/ { if ($(NF-1) + 0 > best) best = $(NF-1) + 0 } END { print best + 0 }"
 
 
 def awsome_health_check(text):

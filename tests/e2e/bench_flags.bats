@@ -245,6 +245,27 @@ sent() { in_cluster --node server1 sh -c 'cat /sys/class/net/[!l]*/statistics/tx
   python3 -B "$BATS_TEST_DIRNAME/bench_values.py" second v.json.0 v.csv.0
 }
 
+@test "three runs as cloudai, superbench and awk lines read them: the numbers of their JSON" {
+  needs_pmix
+  local name ranks flags
+  while read -r name ranks flags; do
+    for _ in 1 2 3 4; do
+      # shellcheck disable=SC2016
+      run in_cluster env OMPI_MCA_opal_signal= sh -c 'rm -f "$1".*; srun --wait=5 --mpi=pmix -N "$2" -n "$2" nccl-bench $3 \
+        --json "$1.json" >"$1.out" 2>"$1.err"; status=$?; cat "$1.err"; exit $status' sh "$name" "$ranks" "$flags"
+      [[ $output == *": Segmentation fault"* ]] || break # Open MPI's crash in MPI_Init
+    done
+    ends_with 0
+    for file in out json; do in_cluster cat "$name.$file" >"$BATS_TEST_TMPDIR/$name.$file"; done
+    run -0 python3 -B "$CLONE/tests/bench/readings.py" "$BATS_TEST_TMPDIR/$name.out" "$BATS_TEST_TMPDIR/$name.json"
+    echo "# $name: $output" >&3
+    [[ $output =~ ^([0-9]+)" readings, 0 wrong"$ ]]
+    [ "${BASH_REMATCH[1]}" -ge 40 ]
+  done <<<'read1 3 all_reduce -b 8 -e 4M -f 8 -n 5
+    read2 2 all_gather -b 1K -e 1M -f 32 -n 5 -d double
+    read3 3 reduce_scatter -b 64K -e 256K -i 96K -n 5 -o max -d int32'
+}
+
 @test "a full disk and a file that cannot be made are said once, the table stands, exit 1" {
   in_cluster --node server1 sh -c 'mkdir full && mount -t tmpfs -o size=8k tmpfs full && touch full/one'
   bench 2 all_reduce -b 64 -e 16K -f 2 -n 2 --json full/v.json
