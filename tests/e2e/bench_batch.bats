@@ -51,6 +51,23 @@ shows() { [[ $output == *"$1"* ]] || { echo "$output"; false; }; }
   [ "$(json_of "$job/all_reduce.json" 'len(r["results"]), r["nccl_bench"]["ranks"]')" = "3 3" ]
 }
 
+@test "the lines of the README for the embedded cluster" {
+  needs_pmix
+  local submits shows try
+  submits=$(sed -n 's|^    tools/cluster run \(env BENCH_FLAGS=.*\) <etc/sbatch/all_reduce.sbatch$|\1|p' "$CLONE/README.md")
+  shows=$(sed -n 's|^    tools/cluster run \(sh -c .*nccl-bench-.*\)$|\1|p' "$CLONE/README.md")
+  [ -n "$submits" ] && [ -n "$shows" ]
+  for try in 1 2 3 4; do
+    in_cluster sh -c 'rm -rf nccl-bench-*'
+    run eval "in_cluster $submits" <"$CLONE/etc/sbatch/all_reduce.sbatch"
+    run eval "in_cluster $shows"
+    [[ $output == *": Segmentation fault"* ]] || break
+    echo "# Open MPI crashed in MPI_Init: once more ($try)" >&3
+  done
+  [[ $output =~ "all_reduce "+" 3 nodes  best busbw"\ +[0-9.e-]+" GB/s  wrong 0 OK "+"exit 0"$'\n' ]] || { echo "$output"; false; }
+  [[ $output == *$'\nall_reduce.csv\nall_reduce.json\nall_reduce.log' ]]
+}
+
 @test "a sweep over numbers of nodes, with several tasks a node" {
   submit sweep.sbatch BENCH_PER_NODE=2 BENCH_COLLECTIVE=all_gather
   [ "$status" -eq 0 ] || { echo "$output"; false; }
