@@ -75,11 +75,18 @@ needs_pmix() {
 
 # Like `run`, for what uses MPI. Open MPI crashes in MPI_Init now and then, when another rank's first message comes before
 # it is ready (open-mpi/ompi issue 12495; 2 to 5 in 100 times with Debian 13's 5.0.7 here, less with 4.1.4): such a run is
-# done again. MPI_CRASH is what the output of one holds.
+# done again. MPI_CRASH is what the output of one holds. The other ranks would wait for ever, so a step ends 10 seconds after
+# its first rank.
 MPI_CRASH=mca_pml_ob1_recv_frag_callback_match
 run_mpi() {
+  local -a command=()
+  local word
+  for word in "$@"; do
+    command+=("$word")
+    [ "$word" != srun ] || command+=(--wait=10)
+  done
   for _ in 1 2 3 4; do
-    run "$@" 3>&-
+    run "${command[@]}" 3>&-
     [[ ${output-} == *"$MPI_CRASH"* ]] || return 0
     echo "# Open MPI crashed in MPI_Init: once more" >&3
   done
