@@ -6,8 +6,8 @@ bats_require_minimum_version 1.5.0
 load cluster
 
 # Rates that a busy machine of two cores holds, too: what is slow must be so by its link alone.
-FAST=320mbit
-SLOW=80mbit
+FAST=160mbit
+SLOW=40mbit
 SIZES=(-b 1M -n 3)
 LINK=ens11f1
 
