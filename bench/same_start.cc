@@ -6,6 +6,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/hash.h"
 #include "base/parse_number.h"
 
 namespace nccl_tune::bench {
@@ -55,13 +56,7 @@ std::string Differs(std::size_t process) {
 
 }  // namespace
 
-std::string DigestOf(const Options& options) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char letter : Described(options)) {
-    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-  }
-  return std::to_string(hash);
-}
+std::string DigestOf(const Options& options) { return std::to_string(base::HashText(Described(options))); }
 
 std::string StartToText(const StartFacts& facts) {
   return std::to_string(facts.ranks) + kGap + facts.digest + kGap + facts.refusal;

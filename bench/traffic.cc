@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "base/hash.h"
+
 namespace nccl_tune::bench {
 namespace {
 
@@ -167,9 +169,10 @@ Traffic::Most Traffic::MostElements(std::uint64_t type_bytes, std::uint64_t rank
 }
 
 std::uint64_t Traffic::digest() const {
-  std::uint64_t hash = std::bit_cast<std::uint64_t>(spread_) ^ side_;
-  for (const std::uint64_t cell : cells_) hash = (hash ^ cell) * 0x100000001b3U;
-  return hash;
+  base::Hash hash;
+  hash.Add(std::bit_cast<std::uint64_t>(spread_)).Add(side_);
+  for (const std::uint64_t cell : cells_) hash.Add(cell);
+  return hash.value();
 }
 
 }  // namespace nccl_tune::bench

@@ -86,6 +86,20 @@ TEST(TrafficTest, UsesTheFirstRowsAndColumns) {
   EXPECT_EQ(most.received, 24U);
 }
 
+TEST(TrafficTest, TheDigestTellsWhatDiffers) {
+  const auto digest = [](const char* text, double scale = 1) {
+    return Traffic::FromMatrix(text, "m", scale)->digest();
+  };
+  const std::uint64_t known = digest("16 32\n48 64\n");
+  EXPECT_EQ(digest(" 16 32 \n\n48 64"), known);
+  EXPECT_EQ(digest("8 16\n24 32\n", 2), known);
+  for (const char* other : {"16 32\n48 80\n", "16 48\n32 64\n", "32 16\n48 64\n", "16\n"}) {
+    EXPECT_NE(digest(other), known) << other;
+  }
+  EXPECT_EQ(Traffic(0.5).digest(), Traffic(0.5).digest());
+  EXPECT_NE(Traffic(0.5).digest(), Traffic(1).digest());
+}
+
 TEST(TrafficTest, RefusesWhatIsNoMatrix) {
   struct Case {
     std::string text;

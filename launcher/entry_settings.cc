@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/hash.h"
 #include "core/nccl/settable.h"
 #include "core/nccl/variables.h"
-#include "launcher/hash.h"
 #include "launcher/node_entry.h"
 
 namespace nccl_tune::launcher {
@@ -53,7 +53,7 @@ bool Travels(std::string_view name) {
 std::string HashOf(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out = "#";
-  for (std::uint64_t hash = HashText(text), left = 8; left > 0; --left, hash <<= 4U) out += kDigits[hash >> 60U];
+  for (std::uint64_t hash = base::HashText(text), left = 8; left > 0; --left, hash <<= 4U) out += kDigits[hash >> 60U];
   return out;
 }
 

@@ -15,8 +15,8 @@
 #include <set>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/parse_number.h"
-#include "launcher/hash.h"
 
 namespace nccl_tune::launcher {
 namespace {
@@ -194,7 +194,7 @@ std::string DescribeOverlap(const PortRange& range, std::uint16_t local_first, s
 }
 
 std::uint16_t StartPort(const PortRange& range, std::string_view job, std::string_view step, std::uint32_t user) {
-  const std::uint64_t hash = HashText(std::string(job) + "." + std::string(step) + "." + std::to_string(user));
+  const std::uint64_t hash = base::HashText(std::string(job) + "." + std::string(step) + "." + std::to_string(user));
   return static_cast<std::uint16_t>(range.first + hash % (range.last - range.first + 1U));
 }
 
