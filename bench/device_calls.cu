@@ -215,28 +215,15 @@ __global__ void SendParts(Windows windows, ncclDevComm communicator) {
 // Calls `use(T{})` with the type that the kernels compute in.
 template <typename Use>
 cudaError_t WithDeviceType(DataType type, Use use) {
-  switch (type) {
-    case DataType::kInt8:
-      return use(std::int8_t{});
-    case DataType::kUint8:
-      return use(std::uint8_t{});
-    case DataType::kInt32:
-      return use(std::int32_t{});
-    case DataType::kUint32:
-      return use(std::uint32_t{});
-    case DataType::kInt64:
-      return use(std::int64_t{});
-    case DataType::kUint64:
-      return use(std::uint64_t{});
-    case DataType::kHalf:
+  return WithType(type, [&use](auto zero) {
+    if constexpr (std::is_arithmetic_v<decltype(zero)>) {
+      return use(zero);
+    } else if constexpr (std::is_same_v<decltype(zero), Half>) {
       return use(__half{});
-    case DataType::kDouble:
-      return use(double{});
-    case DataType::kFloat:
-      return use(float{});
-    default:
+    } else {
       return cudaErrorNotSupported;
-  }
+    }
+  });
 }
 
 template <typename T>

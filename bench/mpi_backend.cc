@@ -13,6 +13,7 @@
 #include <iterator>
 #include <thread>
 
+#include "bench/host_name.h"
 #include "bench/split.h"
 
 namespace nccl_tune::bench {
@@ -25,13 +26,6 @@ using base::Status;
 
 constexpr int kTimeout = 4;
 constexpr int kInvalidUse = 6;
-
-std::string HostName() {
-  std::string name(MPI_MAX_PROCESSOR_NAME, '\0');
-  if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
-  name.resize(std::strlen(name.c_str()));
-  return name.substr(0, name.find('.'));  // as nccl-tests: without the domain
-}
 
 // "Open MPI v4.1.4, package: ..." is cut at the comma.
 std::string LibraryVersion() {

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "base/parse_number.h"
+#include "bench/host_name.h"
 #include "bench/nccl_gpu.h"
 #include "bench/nccl_library.h"
 #include "bench/nccl_process.h"
@@ -24,13 +24,6 @@ using base::Status;
 
 constexpr int kNotImplemented = 5;
 constexpr int kInvalidUse = 6;
-
-std::string HostName() {
-  std::string name(256, '\0');
-  if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
-  name.resize(std::strlen(name.c_str()));
-  return name.substr(0, name.find('.'));  // as nccl-tests: without the domain
-}
 
 // The least free memory of each GPU so far, for -M.
 std::vector<std::int64_t> FreeMemory(const std::vector<Gpu>& gpus) {

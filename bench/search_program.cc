@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <iostream>
 
 #include "bench/ending.h"
+#include "bench/host_name.h"
 #include "bench/rail_runs.h"
 #include "bench/rails.h"
 #include "bench/search.h"
@@ -19,13 +19,6 @@ namespace {
 
 using base::Environment;
 using base::Error;
-
-std::string HostName() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
-  const std::string host(name.data());
-  return host.substr(0, host.find('.'));
-}
 
 // No answer: task 0 has said why.
 int RunSurvey(Backend& backend, const Environment& environment) {
