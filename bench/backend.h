@@ -87,7 +87,8 @@ class Worker {
   // Starts one collective; it may still run on return. Buffers are shifted with `iteration` as far as they allow, as in
   // nccl-tests, so that caches do not serve it.
   virtual base::Status Start(const Call& call, std::uint64_t iteration) = 0;
-  // Waits for everything started, at most the seconds of -T.
+  // Waits for everything started, at most the seconds of -T: the time of one Finish, where calls block from the first
+  // Start before it.
   virtual base::Status Finish() = 0;
   // Compares what iteration 0 of `call` has written with the expectation of `seed`.
   virtual base::Result<Mismatches> Check(const Call& call, std::uint64_t seed) = 0;

@@ -3,8 +3,9 @@
 // The backend for host memory, over MPI: one rank per process. MPI finds the other processes itself. What Open MPI
 // reads from the environment is set by the program's main beforehand.
 //
-// -T: a call that takes longer is reported on standard output, as nccl-tests does, and ends all processes with status
-// 4: nothing can return from a call of MPI that blocks.
+// -T counts what nccl-tests 2.19.6 counts, one wait for the streams: all timed calls of a block, with -z each call, all
+// warm-up calls of a size, each checked call. What takes longer is reported on standard output, as nccl-tests does, and
+// ends all processes with status 4: nothing can return from a call of MPI that blocks.
 #ifndef NCCL_TUNE_BENCH_MPI_BACKEND_H_
 #define NCCL_TUNE_BENCH_MPI_BACKEND_H_
 

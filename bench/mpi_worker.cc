@@ -176,12 +176,20 @@ Status MpiWorker::Start(const Call& call, std::uint64_t iteration) {
     ScaleData(call.type, static_cast<std::uint64_t>(group_.rank), now_.sends, send);
   }
   if (now_.swaps) std::swap(send, receive);
-  const Watched watched(setup_.dog);
+  if (setup_.dog != nullptr) setup_.dog->Begin();
   const int code = now_.operation.run(now_.mpi, send, receive);
-  if (code != MPI_SUCCESS) return MpiStatus(code, now_.operation.name);
+  if (code != MPI_SUCCESS) {
+    NCCL_TUNE_RETURN_IF_ERROR(Finish());
+    return MpiStatus(code, now_.operation.name);
+  }
   if (now_.divided > 0) {
     DivideData(call.type, static_cast<std::uint64_t>(group_.ranks), now_.divided, receive + now_.result);
   }
+  return base::Ok();
+}
+
+Status MpiWorker::Finish() {
+  if (setup_.dog != nullptr) setup_.dog->End();
   return base::Ok();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The one rank of a process over MPI: its buffers in host memory and its collectives. Calls block, so Finish has
-// nothing to wait for and a mark is the time of day.
+// nothing to wait for and a mark is the time of day. What -T limits is the time from the first call to the Finish
+// behind it, where a GPU would be waited for.
 //
 // Start adds nothing to MPI's call but the shift of the buffers: what a call needs is resolved when it differs from the
 // one before.
@@ -55,7 +56,7 @@ class MpiWorker : public Worker {
 
   base::Status Fill(const Call& call, std::uint64_t seed) override;
   base::Status Start(const Call& call, std::uint64_t iteration) override;
-  base::Status Finish() override { return base::Ok(); }
+  base::Status Finish() override;
   base::Result<Mismatches> Check(const Call& call, std::uint64_t seed) override;
   base::Status Corrupt(const Call& call, std::uint64_t rank, std::uint64_t offset) override;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Notices a call that does not come back: -T for calls that block.
+// Notices what does not come to an end: -T for calls that block.
 //
 // Threads: one of its own looks; Begin and End come from any one other. Ownership: the destructor waits for the thread,
 // so `late` must not run for ever unless it ends the process.
@@ -25,7 +25,10 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  void Begin() { since_.store(Now(), std::memory_order_relaxed); }
+  // Nothing when it has begun already: several calls may count as one.
+  void Begin() {
+    if (since_.load(std::memory_order_relaxed) == kIdle) since_.store(Now(), std::memory_order_relaxed);
+  }
   void End() { since_.store(kIdle, std::memory_order_relaxed); }
 
  private:

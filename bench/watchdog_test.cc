@@ -34,7 +34,14 @@ TEST(WatchdogTest, IsSilentWithoutACallAndAfterIt) {
   EXPECT_EQ(told, 0);
 }
 
-TEST(WatchdogTest, CountsFromTheLastBegin) {
+TEST(WatchdogTest, CallsWithoutAnEndBetweenThemCountAsOne) {
+  std::promise<void> told;
+  Watchdog dog(milliseconds(50), [&] { told.set_value(); });
+  auto future = told.get_future();
+  while (future.wait_for(milliseconds(1)) != std::future_status::ready) dog.Begin();
+}
+
+TEST(WatchdogTest, CountsFromTheFirstBeginAfterAnEnd) {
   std::promise<void> told;
   Watchdog dog(milliseconds(50), [&] { told.set_value(); });
   auto future = told.get_future();

@@ -264,6 +264,19 @@ void Hang() {
   static_cast<void>(backend->worker(0).Start(call, 0));
 }
 
+// Short calls for three times as long as -T allows: without a wait between them they are one test. As many on each
+// rank.
+void CallForLong(int seconds, bool waits) {
+  const Traffic traffic;
+  const Call call = CallOf(*FindCollective("all_reduce"), DataType::kInt32, 1024, traffic);
+  Worker& worker = backend->worker(0);
+  for (int i = 0; i < 3 * seconds * 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (!worker.Start(call, static_cast<std::uint64_t>(i)).ok()) std::_Exit(1);
+    if (waits && !worker.Finish().ok()) std::_Exit(1);
+  }
+}
+
 std::uint64_t Number(const std::string& argument, const std::string& name, std::uint64_t otherwise) {
   if (!argument.starts_with(name)) return otherwise;
   return base::ParseInteger<std::uint64_t>(argument.substr(name.size())).value_or(otherwise);
@@ -276,10 +289,14 @@ int Main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   BackendSetup setup{.host_memory = 1ULL << 30U};
   std::uint64_t most = kMostElements;
+  const std::string_view mode(argc > 1 ? argv[1] : "");
   for (int i = 1; i < argc; ++i) {
     most = Number(argv[i], "--most=", most);
     setup.options.unaligned = Number(argv[i], "--unaligned=", setup.options.unaligned);
-    setup.options.timeout_seconds = static_cast<int>(Number(argv[i], "--hang=", 0));
+    for (const char* name : {"--hang=", "--busy=", "--waits="}) {
+      setup.options.timeout_seconds =
+          static_cast<int>(Number(argv[i], name, static_cast<std::uint64_t>(setup.options.timeout_seconds)));
+    }
   }
   setup.options.all_ops = true;
   const char* const processes = std::getenv("OMPI_COMM_WORLD_SIZE");
@@ -291,7 +308,9 @@ int Main(int argc, char** argv) {
     return 1;
   }
   place = *connected;
-  if (setup.options.timeout_seconds > 0) Hang();
+  if (mode.starts_with("--hang=")) Hang();
+  if (mode.starts_with("--busy=")) CallForLong(setup.options.timeout_seconds, false);
+  if (mode.starts_with("--waits=")) CallForLong(setup.options.timeout_seconds, true);
   const int status = RUN_ALL_TESTS();
   const bool closed = backend->Close().ok();
   backend.reset();
