@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/device_text.h"
+#include "bench/common_start.h"
 #include "bench/measure.h"
-#include "bench/same_start.h"
 #include "bench/sizes.h"
 #include "bench/table.h"
 #include "bench/table_plan.h"
@@ -38,7 +37,7 @@ class Run {
     NCCL_TUNE_ASSIGN_OR_RETURN(place, backend.Connect());
     place_ = place;
     identity_ = backend.identity();
-    NCCL_TUNE_ASSIGN_OR_RETURN(decision, Agree());
+    NCCL_TUNE_ASSIGN_OR_RETURN(decision, AgreeOnStart(backend, options_, place_, parts_.refusal));
     if (!decision.refusal.empty()) return Refused({.code = Code::kInvalidInput, .what = decision.refusal});
     skipped_ = decision.skips;
     NCCL_TUNE_RETURN_IF_ERROR(CheckAbilities(options_, identity_));
@@ -54,33 +53,14 @@ class Run {
   bool Leads() const { return place_.process == 0; }
   Outcome Refused(const Error& error) const { return {.place = place_, .refused = error}; }
 
-  // All processes do the same, whatever one of them finds.
-  Result<StartDecision> Agree() {
-    StartFacts own{.ranks = place_.ranks, .digest = DigestOf(options_)};
-    Status possible = CheckRanks(options_, place_.ranks);
-    if (possible.ok()) possible = CheckMatrix(options_, place_.ranks);
-    if (!possible.ok()) own.refusal = possible.error().ToString();
-    NCCL_TUNE_ASSIGN_OR_RETURN(texts, parts_.backend->Gather(StartToText(own)));
-    const StartDecision judged = Leads() ? JudgeStart(texts, options_) : StartDecision{};
-    NCCL_TUNE_ASSIGN_OR_RETURN(shared, parts_.backend->Broadcast(DecisionToText(judged)));
-    return DecisionFromText(shared);
-  }
-
   Status Header() {
-    std::vector<Device> devices = parts_.backend->LocalDevices();
-    for (Device& device : devices) device.group = place_.group;
-    NCCL_TUNE_ASSIGN_OR_RETURN(texts, parts_.backend->Gather(DevicesToText(devices)));
+    NCCL_TUNE_ASSIGN_OR_RETURN(texts, GatherDevices(*parts_.backend));
     return Leads() ? parts_.reporter->Header(identity_, texts) : base::Ok();
   }
 
-  // Cuts the sizes to the memory, as nccl-tests does.
   Status Fit() {
-    NCCL_TUNE_ASSIGN_OR_RETURN(memory, parts_.backend->Memory());
-    const std::uint64_t largest = LargestSize(memory, options_.checks > 0);
-    if (options_.sweep.max_bytes <= largest) return base::Ok();
-    options_.sweep.max_bytes = largest;
-    options_.sweep.min_bytes = std::min(options_.sweep.min_bytes, largest);
-    if (Leads()) parts_.reporter->MemoryCut(largest);
+    NCCL_TUNE_ASSIGN_OR_RETURN(largest, CutToMemory(*parts_.backend, options_));
+    if (largest && Leads()) parts_.reporter->MemoryCut(*largest);
     return base::Ok();
   }
 

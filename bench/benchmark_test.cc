@@ -34,7 +34,8 @@ struct Ran {
 
 // What a run leaves. The first argument is the collective.
 Ran RunWith(const std::vector<std::string>& arguments, const Simulation& simulation = {},
-            const base::Environment& environment = {}, const std::optional<Traffic>& matrix = {}) {
+            const base::Environment& environment = {}, const std::optional<Traffic>& matrix = {},
+            const std::optional<base::Error>& refusal = {}) {
   auto options = ParseOptions("nccl-bench", arguments, environment);
   if (!options.ok()) return {.error = options.error().ToString()};
   if (matrix) options.value().traffic = *matrix;
@@ -46,11 +47,12 @@ Ran RunWith(const std::vector<std::string>& arguments, const Simulation& simulat
                                                      .own_version = "nccl-bench 0"});
   if (simulation.process == 0) reporter.Open();
   Ran ran;
-  const RunParts parts{.backend = &backend, .reporter = &reporter, .on_failure = [&](const base::Error& error) {
-                         ran.failures.push_back(error.ToString());
-                         reporter.Fail(error.ToString());
-                         backend.Abort(1);
-                       }};
+  const RunParts parts{
+      .backend = &backend, .reporter = &reporter, .refusal = refusal, .on_failure = [&](const base::Error& error) {
+        ran.failures.push_back(error.ToString());
+        reporter.Fail(error.ToString());
+        backend.Abort(1);
+      }};
   const auto result = RunBenchmark(parts, *options);
   ran.ok = result.ok();
   ran.outcome = result.value_or(Outcome{});
@@ -205,6 +207,16 @@ TEST(BenchmarkTest, WhatIsRefused) {
   const Ran named = RunWith({"all_reduce", "-d", "half"}, {.identity = {.types = {DataType::kFloat}}});
   EXPECT_FALSE(named.ok);
   EXPECT_THAT(named.error, HasSubstr("-d: not with these devices and this library: got \"half\""));
+}
+
+TEST(BenchmarkTest, WhatWasWrongBeforeTheStartIsRefusedWithTheOthers) {
+  const base::Error gone{.code = base::Code::kUnreadable, .what = "gone", .where = "matrix"};
+  const Ran ran = RunWith({"alltoallv"}, {.processes = 2}, {}, {}, gone);
+  ASSERT_TRUE(ran.outcome.refused) << ran.error;
+  EXPECT_EQ(ran.outcome.refused->code, base::Code::kInvalidInput);
+  EXPECT_EQ(ran.outcome.refused->ToString(), "matrix: gone");
+  EXPECT_EQ(ran.out, "");
+  EXPECT_EQ(ran.counts[0].starts, 0);
 }
 
 TEST(BenchmarkTest, HypercubeNeedsAPowerOfTwo) {

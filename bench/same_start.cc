@@ -2,9 +2,11 @@
 #include "bench/same_start.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "base/hash.h"
 #include "base/parse_number.h"
@@ -26,10 +28,10 @@ std::string Joined(const Values&... values) {
 
 std::string Described(const Options& o) {
   std::string text =
-      Joined(static_cast<int>(o.mode), o.collective->name, o.sweep.min_bytes, o.sweep.max_bytes, o.sweep.step_bytes,
-             o.sweep.factor, o.threads, o.gpus, o.iterations, o.aggregated, o.warmup, o.cycles, o.checks, o.all_types,
-             o.all_ops, o.root ? std::to_string(*o.root) : "all", static_cast<int>(o.blocking), o.graph_launches,
-             static_cast<int>(o.average), static_cast<int>(o.registration), o.cta_policy.value_or(-1),
+      Joined(static_cast<int>(o.mode), o.collective->name, o.names_no_collective, o.sweep.min_bytes, o.sweep.max_bytes,
+             o.sweep.step_bytes, o.sweep.factor, o.threads, o.gpus, o.iterations, o.aggregated, o.warmup, o.cycles,
+             o.checks, o.all_types, o.all_ops, o.root ? std::to_string(*o.root) : "all", static_cast<int>(o.blocking),
+             o.graph_launches, static_cast<int>(o.average), static_cast<int>(o.registration), o.cta_policy.value_or(-1),
              o.device_implementation, o.device_ctas, o.reports_memory, o.unaligned, o.times_iterations,
              o.skipped_iterations, o.adaptive, o.traffic.digest(), o.summarises_ranks);
   for (const DataType type : o.types) text += Joined(NameOf(type));
@@ -40,18 +42,35 @@ std::string Described(const Options& o) {
 }
 
 std::optional<StartFacts> Parse(const std::string& text) {
-  const std::size_t first = text.find(kGap);
-  const std::size_t second = first == std::string::npos ? first : text.find(kGap, first + 1);
-  if (second == std::string::npos) return std::nullopt;
-  const auto ranks = base::ParseInteger<std::uint64_t>(text.substr(0, first));
+  std::array<std::string, 3> parts;
+  std::size_t at = 0;
+  for (std::string& part : parts) {
+    const std::size_t end = text.find(kGap, at);
+    if (end == std::string::npos) return std::nullopt;
+    part = text.substr(at, end - at);
+    at = end + 1;
+  }
+  const auto ranks = base::ParseInteger<std::uint64_t>(parts[0]);
   if (!ranks.ok()) return std::nullopt;
-  return StartFacts{
-      .ranks = *ranks, .digest = text.substr(first + 1, second - first - 1), .refusal = text.substr(second + 1)};
+  return StartFacts{.ranks = *ranks, .digest = parts[1], .host = parts[2], .refusal = text.substr(at)};
 }
 
-std::string Differs(std::size_t process) {
-  return "process " + std::to_string(process) +
+// "process 3 (server2)".
+std::string NameOf(std::size_t process, const std::string& host) {
+  return "process " + std::to_string(process) + (host.empty() ? "" : " (" + host + ")");
+}
+
+std::string Differs(std::size_t process, const std::string& host) {
+  return NameOf(process, host) +
          " was started with other flags, variables or another matrix than process 0. All tasks need the same.";
+}
+
+// The first refusal; empty: there is none.
+std::string FirstRefusal(const std::vector<StartFacts>& all) {
+  const auto first = std::ranges::find_if(all, [](const StartFacts& one) { return !one.refusal.empty(); });
+  if (first == all.end()) return "";
+  const bool is_common = std::ranges::all_of(all, [&](const StartFacts& one) { return one.refusal == first->refusal; });
+  return (is_common ? "" : NameOf(static_cast<std::size_t>(first - all.begin()), first->host) + ": ") + first->refusal;
 }
 
 }  // namespace
@@ -59,21 +78,20 @@ std::string Differs(std::size_t process) {
 std::string DigestOf(const Options& options) { return std::to_string(base::HashText(Described(options))); }
 
 std::string StartToText(const StartFacts& facts) {
-  return std::to_string(facts.ranks) + kGap + facts.digest + kGap + facts.refusal;
+  return std::to_string(facts.ranks) + kGap + facts.digest + kGap + facts.host + kGap + facts.refusal;
 }
 
 StartDecision JudgeStart(const std::vector<std::string>& texts, const Options& options) {
   std::vector<StartFacts> all;
   for (const std::string& text : texts) {
     const auto facts = Parse(text);
-    if (!facts) return {.refusal = Differs(all.size())};
+    if (!facts) return {.refusal = Differs(all.size(), "")};
     all.push_back(*facts);
   }
+  // A matrix that one process could not read makes its digest another one, too.
+  if (std::string refusal = FirstRefusal(all); !refusal.empty()) return {.refusal = std::move(refusal)};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].digest != all[0].digest) return {.refusal = Differs(i)};
-  }
-  for (const StartFacts& one : all) {
-    if (!one.refusal.empty()) return {.refusal = one.refusal};
+    if (all[i].digest != all[0].digest) return {.refusal = Differs(i, all[i].host)};
   }
   const auto [least, most] = std::ranges::minmax(all, {}, &StartFacts::ranks);
   if (options.collective->has_root && !options.root && least.ranks != most.ranks) {

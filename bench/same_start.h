@@ -18,6 +18,7 @@ namespace nccl_tune::bench {
 struct StartFacts {
   std::uint64_t ranks = 1;  // of its group
   std::string digest{};     // DigestOf its options
+  std::string host{};       // to name it by; no tabulator in it
   std::string refusal{};    // why it cannot go on, one line; empty: it can
 };
 
@@ -32,7 +33,8 @@ struct StartDecision {
   std::string refusal{};  // one line; empty: they go on
 };
 
-// By process 0, from the texts of all processes in their order.
+// By process 0, from the texts of all processes in their order. The refusal names the process, unless all are refused
+// for the same.
 StartDecision JudgeStart(const std::vector<std::string>& texts, const Options& options);
 
 std::string DecisionToText(const StartDecision& decision);

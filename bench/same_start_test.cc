@@ -16,8 +16,9 @@ Options Of(const std::vector<std::string>& arguments, const base::Environment& e
   return options.value_or(Options{});
 }
 
-std::string Text(const Options& options, std::uint64_t ranks = 2, const std::string& refusal = "") {
-  return StartToText({.ranks = ranks, .digest = DigestOf(options), .refusal = refusal});
+std::string Text(const Options& options, std::uint64_t ranks = 2, const std::string& refusal = "",
+                 const std::string& host = "") {
+  return StartToText({.ranks = ranks, .digest = DigestOf(options), .host = host, .refusal = refusal});
 }
 
 TEST(SameStartTest, TheSameGoesOn) {
@@ -50,15 +51,47 @@ TEST(SameStartTest, WhatDecidesTheCallsIsNoticed) {
   Options other = matrix;
   other.traffic = *Traffic::FromMatrix("16 32\n48 80\n", "m", 1);
   EXPECT_THAT(JudgeStart({Text(matrix), Text(other)}, matrix).refusal, HasSubstr("another matrix"));
-  for (const std::string bad : {"", "2", "2\tx", "x\ty\tz", "-1\t1\t"}) {
+  for (const std::string bad : {"", "2", "2\tx", "2\tx\ty", "x\ty\tz\t", "-1\t1\t\t"}) {
     EXPECT_THAT(JudgeStart({Text(options), bad}, options).refusal, HasSubstr("process 1")) << bad;
   }
 }
 
 TEST(SameStartTest, OneThatCannotGoOnEndsAll) {
   const Options options = Of({"broadcast", "-r", "1"});
-  EXPECT_EQ(JudgeStart({Text(options), Text(options, 1, "-r: there is no such rank")}, options).refusal,
-            "-r: there is no such rank");
+  const std::string why = "-r: there is no such rank";
+  EXPECT_EQ(JudgeStart({Text(options), Text(options, 1, why)}, options).refusal, "process 1: " + why);
+  EXPECT_EQ(JudgeStart({Text(options), Text(options), Text(options, 1, why, "server2")}, options).refusal,
+            "process 2 (server2): " + why);
+}
+
+TEST(SameStartTest, WhatAllAreRefusedForNamesNone) {
+  const Options options = Of({"broadcast", "-r", "1"});
+  EXPECT_EQ(JudgeStart({Text(options, 1, "no", "server1"), Text(options, 1, "no", "server2")}, options).refusal, "no");
+  EXPECT_EQ(JudgeStart({Text(options, 1, "no\tas", "server1"), Text(options, 1, "never", "server2")}, options).refusal,
+            "process 0 (server1): no\tas");
+}
+
+TEST(SameStartTest, AMatrixThatOneCannotReadIsNamedRatherThanTheDifference) {
+  const Options without = Of({"alltoallv"});
+  Options with = without;
+  with.traffic = *Traffic::FromMatrix("16 32\n48 64\n", "m", 1);
+  EXPECT_EQ(JudgeStart({Text(with), Text(without, 2, "m: No such file or directory", "server2")}, with).refusal,
+            "process 1 (server2): m: No such file or directory");
+  EXPECT_THAT(JudgeStart({Text(with), Text(without, 2, "", "server2")}, with).refusal,
+              HasSubstr("process 1 (server2) was started with other flags"));
+}
+
+TEST(SameStartTest, SearchesDifferByTheirKindAndByNamingACollective) {
+  const Options pairs = Of({"pairs"});
+  EXPECT_THAT(JudgeStart({Text(pairs), Text(Of({"pairs"}))}, pairs).refusal, IsEmpty());
+  for (const std::vector<std::string>& other : {std::vector<std::string>{"bisect"},
+                                                {"pairs", "sendrecv"},
+                                                {"pairs", "all_reduce"},
+                                                {"pairs", "-b", "1M"},
+                                                {"sendrecv"},
+                                                {"pairs", "-n", "3"}}) {
+    EXPECT_THAT(JudgeStart({Text(pairs), Text(Of(other))}, pairs).refusal, HasSubstr("process 1")) << other[0];
+  }
 }
 
 TEST(SameStartTest, GroupsOfDifferentSizes) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bench/collective.h"
-#include "bench/device_text.h"
+#include "bench/common_start.h"
 #include "bench/idle_worker.h"
 #include "bench/measure.h"
 #include "bench/pair_search.h"
@@ -68,6 +68,8 @@ class Search {
     NCCL_TUNE_ASSIGN_OR_RETURN(place, backend.Connect());
     place_ = place;
     identity_ = backend.identity();
+    NCCL_TUNE_ASSIGN_OR_RETURN(decision, AgreeOnStart(backend, options_, place_, std::nullopt));
+    if (!decision.refusal.empty()) return Refused(decision.refusal);
     NCCL_TUNE_RETURN_IF_ERROR(CheckAbilities(options_, identity_));
     NCCL_TUNE_RETURN_IF_ERROR(Header());
     NCCL_TUNE_ASSIGN_OR_RETURN(kind, backend.Broadcast(Leads() ? Kind() : ""));
@@ -83,10 +85,20 @@ class Search {
   bool Leads() const { return place_.process == 0; }
   SearchResult& result() { return parts_.reporter->result(); }
 
+  // Process 0 has spoken before any of them ends the step.
+  Result<SearchEnd> Refused(const std::string& refusal) {
+    if (Leads()) {
+      parts_.reporter->Fail(refusal);
+      parts_.reporter->Note(refusal);
+    }
+    NCCL_TUNE_RETURN_IF_ERROR(parts_.backend->Broadcast(""));
+    return SearchEnd::kRefused;
+  }
+
   Status Header() {
     const std::vector<Device> devices = parts_.backend->LocalDevices();
     if (!devices.empty()) host_ = devices[0].host;
-    NCCL_TUNE_ASSIGN_OR_RETURN(texts, parts_.backend->Gather(DevicesToText(devices)));
+    NCCL_TUNE_ASSIGN_OR_RETURN(texts, GatherDevices(*parts_.backend));
     if (!Leads()) return base::Ok();
     NCCL_TUNE_ASSIGN_OR_RETURN(all, parts_.reporter->Header(identity_, texts));
     FindNodes(all);
@@ -125,15 +137,9 @@ class Search {
     return std::string(ranks_ > names_.size() ? kManyRanks : kOneRank);
   }
 
-  // Cuts the sizes to the memory, as in a run.
   Status Fit() {
-    NCCL_TUNE_ASSIGN_OR_RETURN(memory, parts_.backend->Memory());
-    const std::uint64_t largest = LargestSize(memory, options_.checks > 0);
-    if (options_.sweep.max_bytes > largest) {
-      options_.sweep.max_bytes = largest;
-      options_.sweep.min_bytes = std::min(options_.sweep.min_bytes, largest);
-      if (Leads()) parts_.reporter->MemoryCut(largest);
-    }
+    NCCL_TUNE_ASSIGN_OR_RETURN(largest, CutToMemory(*parts_.backend, options_));
+    if (largest && Leads()) parts_.reporter->MemoryCut(*largest);
     sizes_ = SizesOf(options_.sweep);
     if (!Leads()) return base::Ok();
     result().sizes = sizes_;

@@ -24,7 +24,8 @@ struct SearchParts {
 enum class SearchEnd {
   kNothing,     // nothing is slow
   kSuspicious,  // something is named, or data was wrong; in each process the same
-  kNoPeers      // fewer than two nodes: said, nothing measured
+  kNoPeers,     // fewer than two nodes: said, nothing measured
+  kRefused      // the processes are not about to do the same: said, nothing measured
 };
 
 // `options` as SettleSearch left them. An Error is this process's own.

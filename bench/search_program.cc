@@ -50,7 +50,7 @@ int RunSearchOn(Backend& backend, const World& world, Record record) {
   if (leads) reporter.Open();
   const auto end = RunSearch({.backend = &backend, .reporter = &reporter, .notes = &std::cerr}, options);
   if (!end.ok()) return Broke(backend, reporter, end.error());
-  int status = *end == SearchEnd::kNoPeers ? kStatusInvalidUse : 0;
+  int status = *end == SearchEnd::kNoPeers || *end == SearchEnd::kRefused ? kStatusInvalidUse : 0;
   // One task is enough to end srun with it.
   if (leads && *end == SearchEnd::kSuspicious) status = kStatusWrongNumbers;
   if (leads && !reporter.Finish().ok() && status == 0) status = kStatusInternal;

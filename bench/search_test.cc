@@ -173,9 +173,10 @@ struct Ran {
 };
 
 Ran RunOn(const std::vector<std::string>& arguments, std::uint64_t processes, std::uint64_t per_node,
-          const Speed& speed, bool speaks_wrong = false) {
-  auto options = ParseOptions("nccl-bench", arguments, {});
-  EXPECT_TRUE(options.ok());
+          const Speed& speed, bool speaks_wrong = false, const std::vector<std::string>& of_last = {}) {
+  const auto common = ParseOptions("nccl-bench", arguments, {});
+  const auto last = of_last.empty() ? common : ParseOptions("nccl-bench", of_last, {});
+  EXPECT_TRUE(common.ok() && last.ok());
   Crossing crossing(processes);
   Ran ran;
   ran.ends.resize(processes);
@@ -184,6 +185,7 @@ Ran RunOn(const std::vector<std::string>& arguments, std::uint64_t processes, st
   std::vector<std::thread> threads;
   for (std::uint64_t i = 0; i < processes; ++i) {
     threads.emplace_back([&, i] {
+      const auto& options = i + 1 == processes ? last : common;
       CrossingBackend backend(crossing, {.process = i, .processes = processes, .processes_per_node = per_node}, speed);
       backend.speaks_wrong = speaks_wrong;
       SearchReporter reporter({.out = &out, .notes = &notes[i]}, {.options = *options, .program = "nccl-bench pairs"});
@@ -291,6 +293,21 @@ TEST(SearchTest, TwoNodesAreMeasuredAndNotJudged) {
   const Ran ran = RunOn(With({"pairs"}), 2, 1, SlowWith(0));
   EXPECT_THAT(ran.ends, ::testing::Each(SearchEnd::kNothing));
   EXPECT_THAT(ran.out, HasSubstr("two nodes: nothing to compare with"));
+}
+
+TEST(SearchTest, ProcessesWithOtherFlagsEndAll) {
+  for (const std::vector<std::string>& other : {With({"bisect"}), With({"pairs", "all_gather"}),
+                                                std::vector<std::string>{"pairs", "-n", "2", "-w", "1", "-b", "2M"}}) {
+    const Ran ran = RunOn(
+        With({"pairs"}), 3, 1, [](const auto&) { return kFast; }, false, other);
+    EXPECT_THAT(ran.ends, ::testing::Each(SearchEnd::kRefused)) << other[0];
+    EXPECT_EQ(ran.notes,
+              "nccl-bench: process 2 (node2) was started with other flags, variables or another matrix than process 0. "
+              "All tasks need the same.\n");
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.result.error, HasSubstr("process 2 (node2)"));
+    EXPECT_FALSE(ran.result.is_complete);
+  }
 }
 
 TEST(SearchTest, WrongDataIsToldWithTheNodes) {

@@ -108,6 +108,19 @@ assert [link["nodes"] for link in found["slow_links"]] == [["server2", "server4"
   done
 }
 
+@test "processes with other flags than the first end all, and the node is named" {
+  needs_pmix
+  local other
+  for other in "bisect -b 1M" "pairs all_gather -b 1M" "pairs -b 2M"; do
+    # shellcheck disable=SC2016
+    run_mpi head_run timeout 60 srun -N3 --ntasks-per-node=1 --mpi=pmix sh -c '
+      [ "$SLURM_PROCID" = 2 ] || exec nccl-bench pairs -b 1M
+      exec nccl-bench $1' sh "$other"
+    [ "$status" -eq 6 ] || { echo "$other: $status $output"; false; }
+    [[ "$output" == *"nccl-bench: process 2 (server3) was started with other flags, "* ]]
+  done
+}
+
 @test "a process that dies in the middle ends the search, and the JSON file is valid" {
   needs_pmix
   shape_all 50mbit
