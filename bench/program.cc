@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <system_error>
 
 #include "base/result.h"
@@ -118,7 +119,7 @@ class Process {
                    .progress = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) == 0},
                   std::move(record)) {}
 
-  int Run(const Options& options) {
+  int Run(const Options& options, const std::optional<Error>& refusal) {
     const EndSignals signals([this](const std::string& text) {
       // srun ends the step when another task was faster to end with a status.
       if (const int status = status_; status != kGoesOn) std::_Exit(status);
@@ -126,9 +127,10 @@ class Process {
     });
     backend_.WhenLate([this](const std::string& text) { reporter_.Fail(text); });
     if (leads_) reporter_.Open();
-    const RunParts parts{.backend = &backend_, .reporter = &reporter_, .on_failure = [this](const Error& error) {
-                           std::_Exit(Broke(error));
-                         }};
+    const RunParts parts{
+        .backend = &backend_, .reporter = &reporter_, .refusal = refusal, .on_failure = [this](const Error& error) {
+          std::_Exit(Broke(error));
+        }};
     const auto outcome = RunBenchmark(parts, options);
     if (!outcome.ok()) return Broke(outcome.error());
     if (outcome->refused) return Refused(*outcome->refused);
@@ -198,9 +200,14 @@ int Measure(Options options, const Environment& environment, const std::vector<s
   }
   const auto start = CheckStart(*world, choice->kind);
   if (!start.ok()) return RefuseOnce(environment, start.error());
+  // It may be of this node alone: the others wait, so it connects and tells them.
   const auto traffic = ReadTraffic(options);
-  if (!traffic.ok()) return RefuseOnce(environment, traffic.error());
-  options.traffic = *traffic;
+  std::optional<Error> refusal;
+  if (traffic.ok()) {
+    options.traffic = *traffic;
+  } else {
+    refusal = traffic.error();
+  }
   const bool is_mpi = choice->kind == BackendKind::kMpi;
   if (const auto ended = RunPerRail(*world, options, choice->kind, environment, command)) return *ended;
   for (const std::string& warning : options.warnings) Note(*world, warning);
@@ -221,7 +228,7 @@ int Measure(Options options, const Environment& environment, const std::vector<s
   const Record record = RecordOf(options, environment, command);
   if (const auto ended = RunBesidesTables(**backend, *world, environment, record)) return *ended;
   Process process(**backend, *world, observer, record);
-  const int status = process.Run(options);
+  const int status = process.Run(options, refusal);
   TellRail(*world, environment, process.record());
   return status;
 }

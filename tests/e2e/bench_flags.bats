@@ -230,6 +230,19 @@ sent() { in_cluster --node server1 sh -c 'cat /sys/class/net/[!l]*/statistics/tx
   [[ $output == *'-e: is less than a rank of the matrix sends or receives: got "64", expected -b and -e of 192 or more'* ]]
 }
 
+@test "a matrix that one node has not ends all, and the node is named" {
+  local node
+  for node in 1 3; do in_cluster --node "server$node" sh -c "printf '0 64 64\n64 0 64\n64 64 0\n' >/tmp/matrix"; done
+  SET=(NCCL_TESTS_ALLTOALLV_MATRIX_FILE=/tmp/matrix)
+  bench 3 alltoallv -b 192 -e 192 -n 1
+  ends_with 6
+  [ "$(grep -c '^nccl-bench: process 1 (server2): NCCL_TESTS_ALLTOALLV_MATRIX_FILE: ' <<<"$output")" -eq 1 ] || { echo "$output"; false; }
+  in_cluster --node server2 sh -c "printf '0 64 64\n64 0 64\n64 128 0\n' >/tmp/matrix"
+  bench 3 alltoallv -b 192 -e 192 -n 1
+  ends_with 6
+  [[ $output == *"nccl-bench: process 1 (server2) was started with other flags, variables or another matrix than process 0."* ]]
+}
+
 @test "JSON and CSV are valid, have stdout's values and replace nothing" {
   local name
   for name in first second; do
@@ -380,6 +393,15 @@ PY
   disturb KILL dies --kill-on-bad-exit=1 ""
   [[ $output == "ended with 1"* ]] # 137 or 143
   is_cut_off dies "ended by signal 15 (Terminated)"
+}
+
+@test "-T counts all operations that are waited for at once" {
+  # Some seconds of calls, each of which is short.
+  bench 2 all_reduce -b 64 -e 64 -n 300000 -c 0 -T 1
+  ends_with 4
+  [[ $output == *": Test timeout (1s) "* ]]
+  bench 2 all_reduce -b 64 -e 64 -n 30000 -z 2 -c 0 -T 1
+  ends_with 0
 }
 
 @test "-T: a rank that stands still ends the run with 4, and its JSON has what was measured" {
