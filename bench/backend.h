@@ -10,6 +10,7 @@
 #ifndef NCCL_TUNE_BENCH_BACKEND_H_
 #define NCCL_TUNE_BENCH_BACKEND_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -166,6 +167,9 @@ class Backend {
   // the midst of one. Gets what is to be said.
   virtual void WhenLate(std::function<void(const std::string&)>) {}
 };
+
+// How long another process that is late leaves it to process 0 to write, to speak and to end them all.
+inline constexpr std::chrono::seconds kTimeForTheFirst{3};
 
 // Each backend's shared object exports exactly this, under the name in kBackendEntry. The caller owns the result.
 using MakeBackend = Backend* (*)(const BackendSetup&);

@@ -4,11 +4,12 @@
 // them, so that what was measured until then is written.
 //
 // Threads: one of its own waits; make it before any other thread, which inherits the blocked signals. Ownership: lives
-// as long as what `ends` uses; the destructor waits for its thread. The signals then stay blocked: what is done ends
-// with its own status, also when another task's status makes srun end the step.
+// as long as what its answers use; the destructor waits for its thread. The signals then stay blocked: what is done
+// ends with its own status, also when another task's status makes srun end the step.
 #ifndef NCCL_TUNE_BENCH_END_SIGNALS_H_
 #define NCCL_TUNE_BENCH_END_SIGNALS_H_
 
+#include <chrono>
 #include <csignal>
 #include <functional>
 #include <string>
@@ -18,16 +19,24 @@ namespace nccl_tune::bench {
 
 class EndSignals {
  public:
-  // Calls `ends` with "ended by signal 15 (Terminated)", on its own thread; then the signal ends the process as ever.
-  explicit EndSignals(std::function<void(const std::string&)> ends);
+  // Both are called on its own thread.
+  struct Answers {
+    // At the first signal: how long to wait before `end`. Meanwhile the run goes on, and may come to its own end.
+    std::function<std::chrono::milliseconds()> patience{};
+    // Gets "ended by signal 15 (Terminated)" and the status that tells it, 128 + 15; then the signal ends the process
+    // as ever.
+    std::function<void(const std::string& text, int status)> end{};
+  };
+  explicit EndSignals(Answers answers);
   ~EndSignals();
   EndSignals(const EndSignals&) = delete;
   EndSignals& operator=(const EndSignals&) = delete;
 
  private:
   void Wait();
+  bool IsOverWithin(std::chrono::milliseconds patience) const;
 
-  std::function<void(const std::string&)> ends_;
+  Answers answers_;
   sigset_t signals_{};
   std::thread thread_;
 };

@@ -10,11 +10,17 @@
 namespace nccl_tune::bench {
 namespace {
 
-void Say(const std::string& text) { std::cerr << text << "\n" << std::flush; }
+using std::chrono::milliseconds;
+
+EndSignals::Answers Say(milliseconds patience = milliseconds(0)) {
+  return {.patience = [patience] { return patience; },
+          .end = [](const std::string& text, int status) { std::cerr << text << " " << status << "\n"
+                                                                     << std::flush; }};
+}
 
 // Sends a signal to a process that would go on for ever.
 [[noreturn]] void EndBy(int number) {
-  const EndSignals signals(Say);
+  const EndSignals signals(Say());
   kill(getpid(), number);
   while (true) pause();
 }
@@ -25,8 +31,8 @@ TEST(EndSignalsDeathTest, SaysWhichAndEndsByIt) {
     const char* text;
   };
   for (const Case& one :
-       {Case{SIGTERM, "ended by signal 15 \\(Terminated\\)"}, Case{SIGINT, "ended by signal 2 \\(Interrupt\\)"},
-        Case{SIGHUP, "ended by signal 1 \\(Hangup\\)"}}) {
+       {Case{SIGTERM, "ended by signal 15 \\(Terminated\\) 143"}, Case{SIGINT, "ended by signal 2 \\(Interrupt\\) 130"},
+        Case{SIGHUP, "ended by signal 1 \\(Hangup\\) 129"}}) {
     EXPECT_EXIT(EndBy(one.number), testing::KilledBySignal(one.number), one.text);
   }
 }
@@ -35,7 +41,7 @@ TEST(EndSignalsDeathTest, LeavesAnIgnoredSignalAlone) {
   EXPECT_EXIT(
       {
         std::signal(SIGHUP, SIG_IGN);
-        const EndSignals signals(Say);
+        const EndSignals signals(Say());
         kill(getpid(), SIGHUP);
         kill(getpid(), SIGTERM);
         while (true) pause();
@@ -50,8 +56,34 @@ TEST(EndSignalsDeathTest, LeavesOtherSignalsAlone) {
 TEST(EndSignalsDeathTest, AfterItsEndTheProcessKeepsItsOwnStatus) {
   EXPECT_EXIT(
       {
-        { const EndSignals signals(Say); }
+        { const EndSignals signals(Say()); }
         kill(getpid(), SIGTERM);
+        std::_Exit(7);
+      },
+      testing::ExitedWithCode(7), "^$");
+}
+
+TEST(EndSignalsDeathTest, WaitsAsLongAsItIsTold) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EXIT(
+      {
+        const EndSignals signals(Say(milliseconds(200)));
+        kill(getpid(), SIGTERM);
+        // Again, as srun and the job's end each send one.
+        kill(getpid(), SIGTERM);
+        while (true) pause();
+      },
+      testing::KilledBySignal(SIGTERM), "^ended by signal 15 \\(Terminated\\) 143\n$");
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(200));
+}
+
+TEST(EndSignalsDeathTest, ARunThatEndsMeanwhileKeepsItsOwnStatus) {
+  EXPECT_EXIT(
+      {
+        {
+          const EndSignals signals(Say(std::chrono::hours(1)));
+          kill(getpid(), SIGTERM);
+        }
         std::_Exit(7);
       },
       testing::ExitedWithCode(7), "^$");

@@ -44,6 +44,18 @@ struct Wish {
   friend bool operator==(const Wish&, const Wish&) = default;
 };
 
+// The thread that called MPI may be in it for ever, and MPI_Abort may block as well.
+void EndAll(int code) {
+  const auto ended = std::make_shared<std::promise<void>>();
+  const auto future = ended->get_future();
+  std::thread([ended, code] {
+    MPI_Abort(MPI_COMM_WORLD, code);
+    ended->set_value();
+  }).detach();
+  constexpr std::chrono::seconds kPatience(5);
+  static_cast<void>(future.wait_for(kPatience));
+}
+
 }  // namespace
 
 MpiBackend::~MpiBackend() { static_cast<void>(Close()); }
@@ -196,21 +208,15 @@ Result<MemoryUse> MpiBackend::memory_use() {
   return MemoryUse{.user_allocated = most};
 }
 
-// The thread that called MPI never gets here. MPI_Abort may block as well.
 void MpiBackend::Late() const {
+  // Mostly all are late at once: process 0 has written what was measured before another ends it.
+  if (rank_ != 0) std::this_thread::sleep_for(kTimeForTheFirst);
   const std::string text = "Test timeout (" + std::to_string(setup_.options.timeout_seconds) + "s) " + __FILE__ + ":" +
                            std::to_string(__LINE__);
   if (when_late_) when_late_(HostName() + ": " + text);
   const std::string line = "\n" + HostName() + ": " + text + "\n";
   static_cast<void>(write(STDOUT_FILENO, line.data(), line.size()) == 0);
-  std::promise<void> ended;
-  auto future = ended.get_future();
-  std::thread([&ended] {
-    MPI_Abort(MPI_COMM_WORLD, kTimeout);
-    ended.set_value();
-  }).detach();
-  constexpr std::chrono::seconds kPatience(5);
-  static_cast<void>(future.wait_for(kPatience));
+  EndAll(kTimeout);
   _exit(kTimeout);
 }
 
@@ -224,7 +230,7 @@ Status MpiBackend::Close() {
 }
 
 void MpiBackend::Abort(int code) {
-  if (connected_) MPI_Abort(MPI_COMM_WORLD, code);
+  if (connected_) EndAll(code);
 }
 
 }  // namespace nccl_tune::bench

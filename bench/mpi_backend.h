@@ -9,6 +9,7 @@
 #ifndef NCCL_TUNE_BENCH_MPI_BACKEND_H_
 #define NCCL_TUNE_BENCH_MPI_BACKEND_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -58,7 +59,7 @@ class MpiBackend : public Backend {
   std::function<void(const std::string&)> when_late_{};
   std::uint64_t most_;
   int failure_ = 1;
-  bool connected_ = false;
+  std::atomic<bool> connected_ = false;  // Abort comes from any thread
   int rank_ = 0;
   int size_ = 1;
   std::uint64_t group_number_ = 0;

@@ -22,6 +22,7 @@ Status NcclPeers::Connect(const BackendSetup& setup) {
   round_ = base::Lookup(setup.environment, "NCCL_BENCH_RAIL").value_or("");
   NCCL_TUNE_ASSIGN_OR_RETURN(session, pmix::Session::Init(setup.environment));
   session_ = std::move(session);
+  connected_ = session_.get();
   return base::Ok();
 }
 
@@ -52,7 +53,7 @@ Result<std::vector<std::string>> NcclPeers::Gather(const std::string& key, const
 Status NcclPeers::Close() { return session_ ? session_->Finalize() : base::Ok(); }
 
 void NcclPeers::Abort(int code) {
-  if (session_) session_->Abort(code);
+  if (pmix::Session* const session = connected_; session != nullptr) session->Abort(code);
 }
 
 }  // namespace nccl_tune::bench

@@ -5,6 +5,7 @@
 #ifndef NCCL_TUNE_BENCH_NCCL_PEERS_H_
 #define NCCL_TUNE_BENCH_NCCL_PEERS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -37,6 +38,7 @@ class NcclPeers {
   std::string NextKey(const std::string& key);
 
   std::unique_ptr<pmix::Session> session_;
+  std::atomic<pmix::Session*> connected_ = nullptr;  // the same: Abort comes from any thread
   std::uint64_t exchanges_ = 0;
   std::string round_{};
 };

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <system_error>
+#include <thread>
 
 #include "base/result.h"
 #include "base/version.h"
@@ -18,7 +18,6 @@
 #include "bench/backend_choice.h"
 #include "bench/backend_loader.h"
 #include "bench/benchmark.h"
-#include "bench/end_signals.h"
 #include "bench/ending.h"
 #include "bench/host_memory.h"
 #include "bench/mpi_settings.h"
@@ -28,6 +27,7 @@
 #include "bench/reporter.h"
 #include "bench/search_program.h"
 #include "bench/shown_environment.h"
+#include "bench/signalled_end.h"
 #include "bench/surroundings.h"
 #include "bench/world.h"
 
@@ -117,14 +117,14 @@ class Process {
         reporter_({.out = &std::cout,
                    .notes = &std::cerr,
                    .progress = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) == 0},
-                  std::move(record)) {}
+                  std::move(record)),
+        signalled_({.backend = &backend,
+                    .rank = world.rank,
+                    .ranks = world.size,
+                    .fail = [this](const std::string& text) { reporter_.Fail(text); },
+                    .note = [this](const std::string& text) { reporter_.Note("nccl-bench: " + text); }}) {}
 
   int Run(const Options& options, const std::optional<Error>& refusal) {
-    const EndSignals signals([this](const std::string& text) {
-      // srun ends the step when another task was faster to end with a status.
-      if (const int status = status_; status != kGoesOn) std::_Exit(status);
-      reporter_.Fail(text);
-    });
     backend_.WhenLate([this](const std::string& text) { reporter_.Fail(text); });
     if (leads_) reporter_.Open();
     const RunParts parts{
@@ -139,7 +139,9 @@ class Process {
     if (leads_) reporter_.Verdicts(seen->verdicts, seen->doubts);
     int status = Judge(*outcome);
     if (leads_ && !reporter_.Finish().ok() && status == 0) status = kStatusInternal;
-    status_ = status;
+    signalled_.Conclude(status);
+    // Process 0 has written all before another's status ends the step.
+    if (const auto told = backend_.Broadcast(""); !told.ok()) return Broke(told.error());
     if (const auto closed = backend_.Close(); !closed.ok()) return Broke(closed.error());
     return status;
   }
@@ -169,7 +171,9 @@ class Process {
   }
 
   int Broke(const Error& error) {
+    signalled_.Hold();
     const int status = StatusOf(error, backend_.FailureCode());
+    if (!leads_ && status == kStatusTimeout) std::this_thread::sleep_for(kTimeForTheFirst);
     const std::vector<Device> devices = backend_.LocalDevices();
     const std::string host = devices.empty() ? "" : devices[0].host;
     reporter_.Fail(error.ToString());
@@ -184,9 +188,8 @@ class Process {
   Backend& backend_;
   Observer& observer_;
   bool leads_;
-  static constexpr int kGoesOn = -1;
-  std::atomic<int> status_ = kGoesOn;  // once all is said and written
   Reporter reporter_;
+  SignalledEnd signalled_;  // last: its thread uses the others
 };
 
 int Measure(Options options, const Environment& environment, const std::vector<std::string>& command) {

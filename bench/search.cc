@@ -2,6 +2,7 @@
 #include "bench/search.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -83,15 +84,14 @@ class Search {
 
  private:
   bool Leads() const { return place_.process == 0; }
-  SearchResult& result() { return parts_.reporter->result(); }
+  const SearchResult& result() const { return parts_.reporter->result(); }
+  void Fill(const std::function<void(SearchResult&)>& fill) { parts_.reporter->Fill(fill); }
 
-  // Process 0 has spoken before any of them ends the step.
   Result<SearchEnd> Refused(const std::string& refusal) {
     if (Leads()) {
       parts_.reporter->Fail(refusal);
       parts_.reporter->Note(refusal);
     }
-    NCCL_TUNE_RETURN_IF_ERROR(parts_.backend->Broadcast(""));
     return SearchEnd::kRefused;
   }
 
@@ -120,8 +120,10 @@ class Search {
       ranks[known->second] += process.size();
       ranks_ += process.size();
     }
-    result().ranks = ranks_;
-    result().nodes = names_;
+    Fill([&](SearchResult& result) {
+      result.ranks = ranks_;
+      result.nodes = names_;
+    });
     const auto [least, most] = std::minmax_element(ranks.begin(), ranks.end());
     if (names_.size() < 2) {
       parts_.reporter->Note("a search compares nodes, and all ranks are on " + (names_.empty() ? "none" : names_[0]) +
@@ -142,10 +144,12 @@ class Search {
     if (largest && Leads()) parts_.reporter->MemoryCut(*largest);
     sizes_ = SizesOf(options_.sweep);
     if (!Leads()) return base::Ok();
-    result().sizes = sizes_;
-    result().collective = options_.collective->name;
-    result().type = NameOf(options_.types[0]);
-    result().op = options_.collective->lists_ops ? NameOf(options_.ops[0]) : options_.collective->op_column;
+    Fill([&](SearchResult& result) {
+      result.sizes = sizes_;
+      result.collective = options_.collective->name;
+      result.type = NameOf(options_.types[0]);
+      result.op = options_.collective->lists_ops ? NameOf(options_.ops[0]) : options_.collective->op_column;
+    });
     return base::Ok();
   }
 
@@ -171,8 +175,10 @@ class Search {
       parts_.reporter->Progress(plan.Next().size());
       return AssignmentToText(Assign(plan.Next(), node_of_));
     }
-    plan.AddTo(result());
-    result().is_complete = true;
+    Fill([&](SearchResult& result) {
+      plan.AddTo(result);
+      result.is_complete = true;
+    });
     parts_.reporter->Findings();
     return std::string(IsSuspicious(result()) ? kSomethingFound : kNothingFound);
   }
@@ -229,15 +235,17 @@ class Search {
       NCCL_TUNE_ASSIGN_OR_RETURN(one, MeasurementFromText(texts[process]));
       if (assignment[process]) members[*assignment[process]].push_back(std::move(one));
     }
-    ++result().rounds;
     std::vector<double> busbw;
-    for (std::size_t group = 0; group < groups.size(); ++group) {
-      busbw.push_back(GroupBusbw(members[group]));
-      result().measured.push_back({.round = result().rounds, .nodes = groups[group], .busbw = busbw.back()});
-      const bool is_right = std::ranges::all_of(members[group], [](const auto& one) { return one.is_right; });
-      std::vector<NodeGroup>& wrong = result().wrong;
-      if (!is_right && std::ranges::find(wrong, groups[group]) == wrong.end()) wrong.push_back(groups[group]);
-    }
+    Fill([&](SearchResult& result) {
+      ++result.rounds;
+      for (std::size_t group = 0; group < groups.size(); ++group) {
+        busbw.push_back(GroupBusbw(members[group]));
+        result.measured.push_back({.round = result.rounds, .nodes = groups[group], .busbw = busbw.back()});
+        const bool is_right = std::ranges::all_of(members[group], [](const auto& one) { return one.is_right; });
+        std::vector<NodeGroup>& wrong = result.wrong;
+        if (!is_right && std::ranges::find(wrong, groups[group]) == wrong.end()) wrong.push_back(groups[group]);
+      }
+    });
     plan.Take(busbw);
     return base::Ok();
   }

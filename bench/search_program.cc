@@ -12,6 +12,7 @@
 #include "bench/rails.h"
 #include "bench/search.h"
 #include "bench/search_reporter.h"
+#include "bench/signalled_end.h"
 #include "bench/surroundings.h"
 
 namespace nccl_tune::bench {
@@ -32,7 +33,8 @@ int RunSurvey(Backend& backend, const Environment& environment) {
   return answer.ok() && !answer->empty() ? 0 : kStatusInvalidUse;
 }
 
-int Broke(Backend& backend, SearchReporter& reporter, const Error& error) {
+int Broke(Backend& backend, SearchReporter& reporter, const SignalledEnd& signalled, const Error& error) {
+  signalled.Hold();
   const int status = StatusOf(error, backend.FailureCode());
   reporter.Fail(error.ToString());
   reporter.Note(HostName() + ": " + error.ToString());
@@ -47,14 +49,23 @@ int RunSearchOn(Backend& backend, const World& world, Record record) {
   const bool leads = world.rank == 0;
   SearchReporter reporter({.out = &std::cout, .notes = &std::cerr, .progress = isatty(STDERR_FILENO) != 0},
                           std::move(record));
+  SignalledEnd signalled({.backend = &backend,
+                          .rank = world.rank,
+                          .ranks = world.size,
+                          .fail = [&](const std::string& text) { reporter.Fail(text); },
+                          .note = [&](const std::string& text) { reporter.Note(text); }});
+  backend.WhenLate([&](const std::string& text) { reporter.Fail(text); });
   if (leads) reporter.Open();
   const auto end = RunSearch({.backend = &backend, .reporter = &reporter, .notes = &std::cerr}, options);
-  if (!end.ok()) return Broke(backend, reporter, end.error());
+  if (!end.ok()) return Broke(backend, reporter, signalled, end.error());
   int status = *end == SearchEnd::kNoPeers || *end == SearchEnd::kRefused ? kStatusInvalidUse : 0;
   // One task is enough to end srun with it.
   if (leads && *end == SearchEnd::kSuspicious) status = kStatusWrongNumbers;
   if (leads && !reporter.Finish().ok() && status == 0) status = kStatusInternal;
-  if (const auto closed = backend.Close(); !closed.ok()) return Broke(backend, reporter, closed.error());
+  signalled.Conclude(status);
+  // Process 0 has written all before another's status ends the step.
+  if (const auto told = backend.Broadcast(""); !told.ok()) return Broke(backend, reporter, signalled, told.error());
+  if (const auto closed = backend.Close(); !closed.ok()) return Broke(backend, reporter, signalled, closed.error());
   return status;
 }
 

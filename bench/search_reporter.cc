@@ -22,11 +22,12 @@ void SearchReporter::Create(const std::string& name, std::optional<ResultFile>& 
   if (name.empty()) return;
   auto created = ResultFile::Create(name);
   if (!created.ok()) return Trouble(created.error());
-  Note("writing to " + created->path());
+  Say("writing to " + created->path());
   file = std::move(*created);
 }
 
 void SearchReporter::Open() {
+  const std::lock_guard lock(mutex_);
   Create(record_.options.json_file, json_);
   Create(record_.options.csv_file, csv_);
   Save(true);
@@ -34,6 +35,7 @@ void SearchReporter::Open() {
 
 Result<std::vector<std::vector<Device>>> SearchReporter::Header(const Identity& identity,
                                                                 const std::vector<std::string>& device_texts) {
+  const std::lock_guard lock(mutex_);
   record_.backend = identity.label;
   record_.headers_code = identity.headers_code;
   record_.library_code = identity.library_code;
@@ -49,14 +51,28 @@ Result<std::vector<std::vector<Device>>> SearchReporter::Header(const Identity& 
   return all;
 }
 
-void SearchReporter::MemoryCut(std::uint64_t max_bytes) { *outlets_.out << MemoryCutText(max_bytes) << std::flush; }
+void SearchReporter::MemoryCut(std::uint64_t max_bytes) {
+  const std::lock_guard lock(mutex_);
+  *outlets_.out << MemoryCutText(max_bytes) << std::flush;
+}
+
+void SearchReporter::Fill(const std::function<void(SearchResult&)>& fill) {
+  const std::lock_guard lock(mutex_);
+  fill(result_);
+}
 
 void SearchReporter::Note(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  Say(text);
+}
+
+void SearchReporter::Say(const std::string& text) {
   ClearProgress();
   *outlets_.notes << ("nccl-bench: " + text + "\n") << std::flush;
 }
 
 void SearchReporter::Progress(std::size_t groups) {
+  const std::lock_guard lock(mutex_);
   Save(false);
   if (!outlets_.progress) return;
   ClearProgress();
@@ -67,17 +83,21 @@ void SearchReporter::Progress(std::size_t groups) {
 }
 
 void SearchReporter::Findings() {
+  const std::lock_guard lock(mutex_);
   ClearProgress();
   *outlets_.out << SearchText(result_) << std::flush;
 }
 
 void SearchReporter::Fail(const std::string& error) {
+  const std::lock_guard lock(mutex_);
   ClearProgress();
+  if (!result_.error.empty()) return;
   result_.error = error;
   Save(true);
 }
 
 Status SearchReporter::Finish() {
+  const std::lock_guard lock(mutex_);
   Save(true);
   return trouble_ ? Status(*trouble_) : base::Ok();
 }
@@ -95,7 +115,7 @@ void SearchReporter::Save(bool now) {
 void SearchReporter::Trouble(const Error& error) {
   if (trouble_) return;
   trouble_ = error;
-  Note(error.ToString());
+  Say(error.ToString());
 }
 
 void SearchReporter::ClearProgress() {

@@ -3,12 +3,14 @@
 // Where a search's results go while it measures: stdout, the JSON and CSV files, a progress line on a terminal. Made in
 // every process; only process 0's is ever told anything.
 //
-// Threads: one. Ownership: the streams outlive it. Errors: a file that cannot be written is said on `notes` once and
-// does not end the search; Finish tells it again by its value.
+// Threads: any; result() is of the one that fills it in. Ownership: the streams outlive it. Errors: a file that cannot
+// be written is said on `notes` once and does not end the search; Finish tells it again by its value.
 #ifndef NCCL_TUNE_BENCH_SEARCH_REPORTER_H_
 #define NCCL_TUNE_BENCH_SEARCH_REPORTER_H_
 
 #include <cstdint>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,21 +40,24 @@ class SearchReporter {
   void Progress(std::size_t groups);
   // The findings, when the search is over.
   void Findings();
-  // A search that ends early. Completes what was written so that the files stay valid.
+  // A search that ends early. Completes what was written so that the files stay valid; nothing is written later.
   void Fail(const std::string& error);
   // Last call. An Error when a file is not what it should be.
   base::Status Finish();
 
   // What is reported; filled in by who measures.
-  SearchResult& result() { return result_; }
+  void Fill(const std::function<void(SearchResult&)>& fill);
+  const SearchResult& result() const { return result_; }
 
  private:
   void Save(bool now);
   void Create(const std::string& name, std::optional<ResultFile>& file);
   void Trouble(const base::Error& error);
+  void Say(const std::string& text);
   void ClearProgress();
 
   Outlets outlets_;
+  std::mutex mutex_;
   Record record_;
   SearchResult result_{};
   std::optional<ResultFile> json_{};

@@ -3,15 +3,15 @@
 // One process's connection to the PMIx server of its step (what each call does is said in exchange.h). The only place
 // of the project that includes pmix.h.
 //
-// Threads: a Session is used by one thread. PMIx itself runs one more thread between Init and Finalize; its callbacks
-// only record a result and wake us.
-// Ownership: at most one Session per process; the destructor finalises it. Environment variables that PMIx reads
-// (StoreSetting in pmix/step.h) are set by the caller beforehand.
+// Threads: a Session is used by one thread, but Abort by any. PMIx itself runs one more thread between Init and
+// Finalize; its callbacks only record a result and wake us. Ownership: at most one Session per process; the destructor
+// finalises it. Environment variables that PMIx reads (StoreSetting in pmix/step.h) are set by the caller beforehand.
 // Errors: a fault of PMIx is an Error that carries PMIx's own text; nothing here prints or ends the process, except
 // Abort, which ends the whole step.
 #ifndef NCCL_TUNE_PMIX_SESSION_H_
 #define NCCL_TUNE_PMIX_SESSION_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -46,7 +46,7 @@ class Session final : public Exchange {
   std::string name_space_;
   std::uint32_t rank_;
   std::uint32_t size_ = 0;
-  bool open_ = true;
+  std::atomic<bool> open_ = true;
 };
 
 }  // namespace nccl_tune::pmix

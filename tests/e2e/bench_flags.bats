@@ -359,15 +359,18 @@ PY
   [ "$(field 1)" = 64 ]
 }
 
-# disturb SIGNAL NAME SRUN-FLAGS FLAGS: sends rank 1 a signal after the first row; the output is in the home, NAME.out.
+# disturb SIGNAL NAME SRUN-FLAGS FLAGS [NODE]: sends the rank of a node (server2: rank 1) a signal after the first row, or
+# all ranks as scancel does; the output is in the home, NAME.out and NAME.err.
 disturb() {
   needs_pmix
   for _ in 1 2 3 4; do
     # shellcheck disable=SC2016
     run in_cluster env OMPI_MCA_opal_signal= bash -c '
-      srun $3 -n3 -N3 --mpi=pmix nccl-bench all_reduce -b 64 -e 64 -n 5 -N 0 --json "$2.json" $4 >"$2.out" 2>"$2.err" &
+      srun $3 -J "$2" -n3 -N3 --mpi=pmix nccl-bench all_reduce -b 64 -e 64 -n 5 -N 0 --json "$2.json" $4 >"$2.out" 2>"$2.err" &
       until grep -qE "^ +64 .* 0$" "$2.out"; do kill -0 $! || exit 9; sleep 0.05; done
-      srun -Q --overlap -N1 -n1 -w server2 bash -c "kill -$1 \$(pgrep -o -f \"^[^ ]*nccl-bench all_reduce\")"
+      if [ "$5" = all ]; then scancel -n "$2"; else
+        srun -Q --overlap -N1 -n1 -w "${5:-server2}" bash -c "kill -$1 \$(pgrep -o -f \"^[^ ]*nccl-bench all_reduce\")"
+      fi
       wait $!
       echo "ended with $?"' sh "$@"
     # shellcheck disable=SC2031
@@ -387,6 +390,32 @@ assert len(result["config"]["devices"]) == 3, result["config"]
 assert result["nccl_bench"]["complete"] is False, result["nccl_bench"]
 assert any(sys.argv[2] in error for error in result["errors"]), result["errors"]
 PY
+}
+
+# What was said of the signal: once, with the node.
+is_said_once() {
+  in_cluster cat "$1.err" >"$BATS_TEST_TMPDIR/$1.err"
+  [ "$(grep -c "ended by signal" "$BATS_TEST_TMPDIR/$1.err")" -eq 1 ] || { cat "$BATS_TEST_TMPDIR/$1.err"; false; }
+  grep -qx "nccl-bench: $2: ended by signal 15 (Terminated)" "$BATS_TEST_TMPDIR/$1.err"
+}
+
+@test "a rank that gets SIGTERM alone ends the run for all, and the JSON has what was measured" {
+  disturb TERM first "" "" server1
+  [ "$output" = "ended with 143" ] || { echo "$output"; in_cluster cat first.err; false; }
+  is_cut_off first "ended by signal 15 (Terminated)"
+  is_said_once first server1
+  disturb TERM other "" "" server2
+  [ "$output" = "ended with 143" ] || { echo "$output"; in_cluster cat other.err; false; }
+  # Process 0 was killed: what it had written stands.
+  python3 -c 'import json, sys; assert not json.load(open(sys.argv[1]))["nccl_bench"]["complete"]' "$BATS_TEST_TMPDIR/other.json"
+  is_said_once other server2
+}
+
+@test "scancel is said once, by process 0, and its JSON has what was measured" {
+  disturb TERM cancelled "" "" all
+  [[ $output == "ended with 1"* ]] # 137 or 143
+  is_cut_off cancelled "ended by signal 15 (Terminated)"
+  is_said_once cancelled server1
 }
 
 @test "a rank that dies ends the run, and its JSON has what was measured" {

@@ -121,6 +121,28 @@ assert [link["nodes"] for link in found["slow_links"]] == [["server2", "server4"
   done
 }
 
+@test "a signal to one process or to all ends the search, and process 0's JSON and CSV say so" {
+  needs_pmix
+  local to
+  shape_all 50mbit
+  for to in 0 2 all; do
+    # shellcheck disable=SC2016
+    run head_run env "NCCL_SOCKET_IFNAME==$LINK" timeout 60 srun -N3 --ntasks-per-node=1 --mpi=pmix sh -c '
+      [ "$1" != all ] && [ "$SLURM_PROCID" != "$1" ] || { (sleep 3; kill -TERM $$) & }
+      exec nccl-bench pairs -b 2M -n 20 --json "/tmp/ended$1.json" --csv "/tmp/ended$1.csv"' sh "$to"
+    echo "$to: $status: $output"
+    [ "$status" -eq 143 ] || [ "$status" -eq 137 ]
+    [ "$(grep -c 'ended by signal 15 (Terminated)' <<<"$output")" -eq 1 ]
+    [[ "$output" == *"nccl-bench: server$([ "$to" = 2 ] && echo 3 || echo 1): ended by signal 15 (Terminated)"* ]]
+    head_run --node server1 test -e "/tmp/ended$to.csv"
+    head_run --node server1 cat "/tmp/ended$to.json" | /usr/bin/python3 -c '
+import json, sys
+found = json.load(sys.stdin)
+assert not found["complete"]
+assert sys.argv[1] == "2" or found["error"] == "ended by signal 15 (Terminated)", found' "$to"
+  done
+}
+
 @test "a process that dies in the middle ends the search, and the JSON file is valid" {
   needs_pmix
   shape_all 50mbit
