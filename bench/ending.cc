@@ -30,12 +30,17 @@ std::string RelayText(const std::string& host, int process_id) {
   return " .. " + host + " pid " + std::to_string(process_id) + ": Test failure nccl-bench\n";
 }
 
-std::optional<std::string> MissedBusbw(const Record& record) {
-  if (!record.options.least_busbw) return std::nullopt;
-  double best = 0;
+double BestBusbw(const Record& record) {
+  double best = record.best_bus_bandwidth;
   for (const Row& row : record.rows) {
     best = std::max({best, row.out_of_place.bus_bandwidth, row.in_place.bus_bandwidth});
   }
+  return best;
+}
+
+std::optional<std::string> MissedBusbw(const Record& record) {
+  if (!record.options.least_busbw) return std::nullopt;
+  const double best = BestBusbw(record);
   if (best >= *record.options.least_busbw) return std::nullopt;
   return "the best busbw is " + ShortText(best) + " GB/s, under --min-busbw " + ShortText(*record.options.least_busbw);
 }

@@ -29,6 +29,9 @@ std::string FailureText(int status, const std::string& host, const base::Error& 
 // nccl-tests' last line of a run whose numbers are wrong or too small (exit status 7). A whole line.
 std::string RelayText(const std::string& host, int process_id);
 
+// GB/s, the highest of all blocks.
+double BestBusbw(const Record& record);
+
 // Why --min-busbw is missed, a sentence for stderr; nothing: it is reached, or was not asked for.
 std::optional<std::string> MissedBusbw(const Record& record);
 

@@ -46,5 +46,17 @@ TEST(EndingTest, NcclTestsLastLineOfWrongNumbers) {
   EXPECT_EQ(RelayText("server1", 4711), " .. server1 pid 4711: Test failure nccl-bench\n");
 }
 
+TEST(EndingTest, TheBestBusbwCountsRowsThatWereNotKept) {
+  Record record;
+  EXPECT_EQ(BestBusbw(record), 0);
+  record.rows = {{.out_of_place = {.bus_bandwidth = 3}, .in_place = {.bus_bandwidth = 4}},
+                 {.out_of_place = {.bus_bandwidth = 5}}};
+  EXPECT_EQ(BestBusbw(record), 5);
+  record.best_bus_bandwidth = 6;
+  EXPECT_EQ(BestBusbw(record), 6);
+  record.options.least_busbw = 5.5;
+  EXPECT_FALSE(MissedBusbw(record));
+}
+
 }  // namespace
 }  // namespace nccl_tune::bench

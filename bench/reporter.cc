@@ -27,6 +27,17 @@ std::string Now() {
   return text;
 }
 
+// With what a block of -I holds.
+std::size_t BytesOf(const Row& row) {
+  std::size_t bytes = sizeof(Row);
+  for (const Block* block : {&row.out_of_place, &row.in_place}) {
+    if (!block->iterations) continue;
+    bytes += block->iterations->times.size() * sizeof(double);
+    for (const auto& times : block->iterations->per_process) bytes += times.size() * sizeof(double);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 void Reporter::Open() {
@@ -111,12 +122,32 @@ void Reporter::AddBlock(const Block& block, bool in_place) {
   ++blocks_;
 }
 
-// An endless run (-N 0) that writes no file must not fill the memory.
+// A long run (-N) must not fill the memory, one that never ends needs no rows at its end.
+std::size_t Reporter::KeptBytes() const {
+  constexpr std::size_t kForFiles = 1ULL << 30U;
+  constexpr std::size_t kForTheEnd = 64ULL << 20U;
+  if (json_.file || csv_.file) return kForFiles;
+  return record_.options.cycles == 0 ? 0 : kForTheEnd;
+}
+
 void Reporter::KeepRow() {
   row_->timestamp = Now();
-  if (record_.options.cycles != 0 || json_.file || csv_.file) record_.rows.push_back(std::move(*row_));
-  row_.reset();
   ++rows_;
+  if (keeps_all_ && kept_bytes_ < KeptBytes()) {
+    kept_bytes_ += BytesOf(*row_);
+    record_.rows.push_back(std::move(*row_));
+    row_.reset();
+    return;
+  }
+  record_.best_bus_bandwidth =
+      std::max({record_.best_bus_bandwidth, row_->out_of_place.bus_bandwidth, row_->in_place.bus_bandwidth});
+  row_.reset();
+  if (!keeps_all_ || KeptBytes() == 0) return;
+  keeps_all_ = false;
+  if (!json_.file && !csv_.file) return;
+  *outlets_.notes << ("nccl-bench: the files hold the first " + std::to_string(record_.rows.size()) +
+                      " rows: as many as 1 GiB of memory takes\n")
+                  << std::flush;
 }
 
 // 0 when nothing was measured; nccl-tests prints "-nan" there.

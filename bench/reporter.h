@@ -44,7 +44,8 @@ class Reporter {
   void Print(const std::string& line);
 
   void BeginRow(Row row);
-  // The row's first block is the one out of place.
+  // The row's first block is the one out of place. Rows are kept for the files and what is said at the end, up to a
+  // bound of memory (KeptBytes): of later ones only the best busbw counts, which is said once when there are files.
   void AddBlock(const Block& block, bool in_place);
   void EndRow();
   void Footer(std::uint64_t wrong, const std::optional<MemoryUse>& memory, const std::string& last_error);
@@ -72,6 +73,7 @@ class Reporter {
   void Save(File& file, bool now, const std::function<std::string()>& make);
   void Trouble(File& file, const base::Error& error);
   void KeepRow();
+  std::size_t KeptBytes() const;
   void ClearProgress();
   double Average() const;
 
@@ -83,6 +85,8 @@ class Reporter {
   std::optional<Row> row_{};    // while it is being measured
   std::size_t row_blocks_ = 0;  // of it
   std::uint64_t rows_ = 0;      // done
+  std::size_t kept_bytes_ = 0;  // of the rows that are kept
+  bool keeps_all_ = true;       // so far
   double bandwidth_ = 0;        // sum over the blocks
   std::uint64_t blocks_ = 0;
   bool concluded_ = false;  // the footer is printed

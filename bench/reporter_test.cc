@@ -221,6 +221,36 @@ TEST(ReporterTest, AnEndlessRunKeepsNoRowsForNobody) {
   EXPECT_THAT(kept.reporter.record().rows, SizeIs(3));
 }
 
+// 64 MiB of rows, however many cycles were asked for.
+TEST(ReporterTest, AHugeNumberOfCyclesKeepsABoundOfRows) {
+  Record many = RecordWith("");
+  many.options.cycles = 2'000'000'000;
+  Told told(many);
+  constexpr std::size_t kMost = (64ULL << 20U) / sizeof(Row) + 1;
+  for (std::size_t i = 0; i < kMost + 10; ++i) {
+    told.Row(i == kMost + 5 ? 9 : 2);
+    told.out.str("");
+  }
+  EXPECT_THAT(told.reporter.record().rows, SizeIs(kMost));
+  EXPECT_EQ(told.reporter.record().best_bus_bandwidth, 9);
+  EXPECT_GT(told.reporter.record().average_bus_bandwidth, 2);
+  EXPECT_EQ(told.notes.str(), "");
+}
+
+TEST(ReporterTest, TimesOfIterationsCountForTheBound) {
+  Told told(RecordWith(""));
+  for (int i = 0; i < 6; ++i) {
+    told.reporter.BeginRow({.bytes = 8, .count = 2, .type = "float", .op = "sum"});
+    Block block{.bus_bandwidth = 1.0 + i, .iterations = IterationTimes{.times = std::vector<double>(1'000'000)}};
+    block.iterations->per_process = {block.iterations->times, block.iterations->times};
+    told.reporter.AddBlock(block, false);
+    told.reporter.AddBlock({.bus_bandwidth = 1.0 + i}, true);
+    told.reporter.EndRow();
+  }
+  EXPECT_THAT(told.reporter.record().rows, SizeIs(3));  // 24 MB each: the third goes over 64 MiB
+  EXPECT_EQ(told.reporter.record().best_bus_bandwidth, 6);
+}
+
 TEST(ReporterTest, ADeviceTextThatIsNone) {
   Told told(RecordWith(""));
   const auto header = told.reporter.Header({}, {DevicesToText({{}}), "rubbish\n"});

@@ -86,6 +86,7 @@ struct Record {
   bool ended_early = false;  // by `errors`: there is no average of all rows then
   std::vector<Device> devices{};
   std::vector<Row> rows{};
+  double best_bus_bandwidth = 0;  // of the rows that were not kept
   std::uint64_t wrong = 0;
   double average_bus_bandwidth = 0;
   std::optional<bool> enough{};       // of NCCL_TESTS_MIN_BW; nothing: unchecked

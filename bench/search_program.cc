@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <iostream>
 
 #include "bench/ending.h"
@@ -96,11 +95,7 @@ std::optional<int> RunBesidesTables(Backend& backend, const World& world, const 
 
 void TellRail(const World& world, const Environment& environment, const Record& record) {
   if (world.rank != 0 || !base::Lookup(environment, kRailVariable)) return;
-  double best = 0;
-  for (const Row& row : record.rows) {
-    best = std::max({best, row.out_of_place.bus_bandwidth, row.in_place.bus_bandwidth});
-  }
-  std::cout << BestText(best) << std::flush;
+  std::cout << BestText(BestBusbw(record)) << std::flush;
 }
 
 }  // namespace nccl_tune::bench
