@@ -48,10 +48,11 @@ class NcclBackend : public Backend {
   explicit NcclBackend(const BackendSetup& setup) : process_(setup), team_(process_.Threads()) {}
 
   Result<Place> Connect() override {
+    // First: what goes wrong later, perhaps on this node alone, ends the others too.
+    NCCL_TUNE_RETURN_IF_ERROR(process_.peers.Connect(process_.setup));
     NCCL_TUNE_ASSIGN_OR_RETURN(library, LoadNccl(process_.setup.environment));
     process_.shared.nccl.library = library;
     NCCL_TUNE_RETURN_IF_ERROR(CheckDevice());
-    NCCL_TUNE_RETURN_IF_ERROR(process_.peers.Connect(process_.setup));
     process_.place.process = process_.peers.process();
     process_.place.processes = process_.peers.processes();
     SetGroup(process_,

@@ -28,13 +28,22 @@ Status NcclPeers::Connect(const BackendSetup& setup) {
 
 std::string NcclPeers::NextKey(const std::string& key) { return key + round_ + "." + std::to_string(++exchanges_); }
 
+Result<std::string> NcclPeers::Ask(std::uint32_t process, const std::string& name) {
+  auto text = session_->Get(process, name);
+  if (text.ok() || text.error().code != base::Code::kNotFound) return text;
+  base::Error error = text.error();
+  error.hint =
+      "That process takes no part over NCCL: its node may have no GPU; --backend nccl says what is missing there.";
+  return error;
+}
+
 Result<std::string> NcclPeers::Share(const std::string& key, std::uint64_t from, const std::string& text) {
   if (!session_) return text;
   const std::string name = NextKey(key);
   if (process() == from) NCCL_TUNE_RETURN_IF_ERROR(session_->Put(name, text));
   NCCL_TUNE_RETURN_IF_ERROR(session_->Fence(kDeadline, "connect over NCCL"));
   if (process() == from) return text;
-  return session_->Get(static_cast<std::uint32_t>(from), name);
+  return Ask(static_cast<std::uint32_t>(from), name);
 }
 
 Result<std::vector<std::string>> NcclPeers::Gather(const std::string& key, const std::string& text) {
@@ -44,7 +53,7 @@ Result<std::vector<std::string>> NcclPeers::Gather(const std::string& key, const
   NCCL_TUNE_RETURN_IF_ERROR(session_->Fence(kDeadline, "tell what they run on"));
   std::vector<std::string> texts;
   for (std::uint32_t peer = 0; process() == 0 && peer < session_->size(); ++peer) {
-    NCCL_TUNE_ASSIGN_OR_RETURN(one, session_->Get(peer, name));
+    NCCL_TUNE_ASSIGN_OR_RETURN(one, Ask(peer, name));
     texts.push_back(std::move(one));
   }
   return texts;

@@ -36,6 +36,7 @@ class NcclPeers {
  private:
   // PMIx keeps the first value of a name that it has fetched: each exchange has a name of its own.
   std::string NextKey(const std::string& key);
+  base::Result<std::string> Ask(std::uint32_t process, const std::string& name);
 
   std::unique_ptr<pmix::Session> session_;
   std::atomic<pmix::Session*> connected_ = nullptr;  // the same: Abort comes from any thread

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -20,6 +21,7 @@
 #include "bench/benchmark.h"
 #include "bench/ending.h"
 #include "bench/host_memory.h"
+#include "bench/host_name.h"
 #include "bench/mpi_settings.h"
 #include "bench/nccl_build.h"
 #include "bench/observer.h"
@@ -30,6 +32,7 @@
 #include "bench/signalled_end.h"
 #include "bench/surroundings.h"
 #include "bench/world.h"
+#include "pmix/abort_step.h"
 
 namespace nccl_tune::bench {
 namespace {
@@ -48,6 +51,17 @@ int RefuseOnce(const Environment& environment, const Error& error) {
   const auto mpirun = base::Lookup(environment, "OMPI_COMM_WORLD_RANK");
   if (mpirun.value_or(slurm.value_or("0")) == "0") std::cerr << "nccl-bench: " + error.ToString() + "\n";
   return kStatusInvalidUse;
+}
+
+// For what may be wrong on this node alone, before it is connected: the others would wait for it. Task 0 says it and
+// ends all; another leaves it to task 0, and does the same when that has not happened.
+int RefuseForAll(const World& world, const Environment& environment, const Error& error, int status) {
+  constexpr std::chrono::milliseconds kPatience(5000);
+  std::this_thread::sleep_for(SignalledEnd::Patience(kPatience, world.rank));
+  std::cerr << "nccl-bench: " + (world.rank == 0 ? "" : HostName() + ": ") + error.ToString() + "\n" << std::flush;
+  // Without PMIx there is no way to tell them; srun --kill-on-bad-exit does it then.
+  if (world.size > 1) static_cast<void>(pmix::AbortStep(environment, status));
+  return status;
 }
 
 Result<Choice> Choose(const Options& options, const std::string& folder) {
@@ -198,8 +212,8 @@ int Measure(Options options, const Environment& environment, const std::vector<s
   const std::string folder = OwnFolder();
   const auto choice = Choose(options, folder);
   if (!choice.ok()) {
-    const int refused = RefuseOnce(environment, choice.error());
-    return choice.error().code == base::Code::kNotFound ? kStatusNotImplemented : refused;
+    const bool lacks = choice.error().code == base::Code::kNotFound;
+    return RefuseForAll(*world, environment, choice.error(), lacks ? kStatusNotImplemented : kStatusInvalidUse);
   }
   const auto start = CheckStart(*world, choice->kind);
   if (!start.ok()) return RefuseOnce(environment, start.error());
@@ -224,10 +238,7 @@ int Measure(Options options, const Environment& environment, const std::vector<s
   Observer observer(ObserverFactsOf(*world, options, choice->kind, environment));
   observer.Start();
   auto backend = LoadBackend(BackendPath(folder, choice->kind), SetupOf(*world, options));
-  if (!backend.ok()) {
-    std::cerr << "nccl-bench: " + backend.error().ToString() + "\n";
-    return kStatusInternal;
-  }
+  if (!backend.ok()) return RefuseForAll(*world, environment, backend.error(), kStatusInternal);
   const Record record = RecordOf(options, environment, command);
   if (const auto ended = RunBesidesTables(**backend, *world, environment, record)) return *ended;
   Process process(**backend, *world, observer, record);

@@ -294,6 +294,19 @@ sent() { in_cluster --node server1 sh -c 'cat /sys/class/net/[!l]*/statistics/tx
   [ "$(rows | wc -l)" -eq 1 ]
 }
 
+@test "a limit of file sizes is an error, exit 1, and no end by a signal" {
+  needs_pmix
+  # In blocks of 512 bytes. One rank that makes no shared memory.
+  SET=(OMPI_MCA_btl=self)
+  step -N1 sh -c 'ulimit -f 2; exec nccl-bench all_reduce -b 64 -e 64K -f 2 -n 1 --json limited.json'
+  ends_with 1
+  [ "$(rows | wc -l)" -eq 11 ]
+  [ "$(grep -c 'limited.json: cannot be written, its former content stays: File too large' <<<"$output")" -eq 1 ]
+  step -N1 sh -c 'ulimit -f 2; exec nccl-bench all_reduce -b 64 -e 64K -f 2 -n 1 >limited.out'
+  ends_with 1
+  [[ $output == *"cannot write to standard output: the results are lost"* ]]
+}
+
 @test "standard output that takes nothing is exit 1" {
   needs_pmix
   local to
@@ -422,6 +435,16 @@ is_said_once() {
   disturb KILL dies --kill-on-bad-exit=1 ""
   [[ $output == "ended with 1"* ]] # 137 or 143
   is_cut_off dies "ended by signal 15 (Terminated)"
+}
+
+@test "a node whose backend does not load ends all, and the node is named" {
+  needs_pmix
+  # shellcheck disable=SC2016
+  step -N3 -n3 sh -c '
+    [ "$SLURM_PROCID" = 2 ] || exec nccl-bench all_reduce -b 64 -e 64
+    mkdir -p /tmp/lone && cp "$(readlink -f "$(command -v nccl-bench)")" /tmp/lone/ && exec /tmp/lone/nccl-bench all_reduce -b 64 -e 64'
+  [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+  [ "$(grep -c '^nccl-bench: server3: /tmp/lone/libnccl_bench_mpi.so: not there' <<<"$output")" -eq 1 ] || { echo "$status: $output"; false; }
 }
 
 @test "-T counts all operations that are waited for at once" {
