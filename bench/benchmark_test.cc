@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <iterator>
 #include <regex>
 #include <sstream>
 
@@ -242,6 +243,29 @@ TEST(BenchmarkTest, MemoryCutsTheSizes) {
   EXPECT_THAT(Rows(ran.out), testing::ElementsAre("512 128 float sum -1", "1024 256 float sum -1"));
   ran = RunWith({"all_reduce", "-b", "2K", "-e", "4K", "-n", "1"}, {.memory = 6144});
   EXPECT_THAT(Rows(ran.out), testing::ElementsAre("1024 256 float sum -1"));
+}
+
+// As many as -I keeps: the columns are those of a few, and the warm-up is left out.
+TEST(BenchmarkTest, AMillionIterationsAreTimedEach) {
+  const Ran ran = RunWith({"all_reduce", "-b", "64", "-e", "64", "-n", "1000000", "-c", "0", "-I", "1", "-K", "10"},
+                          {.processes = 2, .rank = {.seconds = [](const Call&, std::uint64_t start) {
+                                             return start == 5 ? 7e-3 : start == 500'000 ? 3e-3 : 1e-3;
+                                           }}});
+  ASSERT_TRUE(ran.ok) << ran.error;
+  std::istringstream lines(ran.out);
+  std::string row;
+  while (std::getline(lines, row) && !row.starts_with("          64 ")) {
+  }
+  std::istringstream words(row);
+  const std::vector<std::string> found{std::istream_iterator<std::string>(words), {}};
+  ASSERT_THAT(found, SizeIs(21)) << row;
+  ASSERT_THAT(ran.record.rows, SizeIs(1));
+  const auto& times = ran.record.rows[0].out_of_place.iterations;
+  ASSERT_TRUE(times);
+  EXPECT_THAT(times->times, SizeIs(1'000'000));
+  EXPECT_NEAR(times->least, 1e-3, 1e-9);
+  EXPECT_NEAR(times->greatest, 3e-3, 1e-6);  // start 5 is skipped
+  EXPECT_NEAR(times->p99, 1e-3, 1e-6);
 }
 
 TEST(BenchmarkTest, ThreadsMeasureTogetherAndTheLeaderPrints) {
