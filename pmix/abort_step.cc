@@ -39,13 +39,13 @@ Status AbortStep(const base::Environment& environment, int code) {
   void* const library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return Error{.code = Code::kNotFound, .what = "does not load", .where = "libpmix.so.2"};
   const auto init = reinterpret_cast<Init>(dlsym(library, "PMIx_Init"));
-  const auto abort = reinterpret_cast<Abort>(dlsym(library, "PMIx_Abort"));
-  if (init == nullptr || abort == nullptr) {
+  const auto end_all = reinterpret_cast<Abort>(dlsym(library, "PMIx_Abort"));
+  if (init == nullptr || end_all == nullptr) {
     return Error{.code = Code::kNotFound, .what = "lacks PMIx_Init or PMIx_Abort", .where = "libpmix.so.2"};
   }
   Process self;
   if (const int status = init(&self, nullptr, 0); status != kSuccess) return Failed("PMIx_Init", status);
-  if (const int status = abort(code, "", nullptr, 0); status != kSuccess) return Failed("PMIx_Abort", status);
+  if (const int status = end_all(code, "", nullptr, 0); status != kSuccess) return Failed("PMIx_Abort", status);
   return base::Ok();
 }
 
