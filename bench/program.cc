@@ -59,7 +59,7 @@ int RefuseForAll(const World& world, const Environment& environment, const Error
   constexpr std::chrono::milliseconds kPatience(5000);
   std::this_thread::sleep_for(SignalledEnd::Patience(kPatience, world.rank));
   std::cerr << "nccl-bench: " + (world.rank == 0 ? "" : HostName() + ": ") + error.ToString() + "\n" << std::flush;
-  // Without PMIx there is no way to tell them; srun --kill-on-bad-exit does it then.
+  // Without PMIx there is no way to tell them; srun --wait ends them then.
   if (world.size > 1) static_cast<void>(pmix::AbortStep(environment, status));
   return status;
 }
