@@ -26,7 +26,8 @@ struct Outcome {
 struct RunParts {
   Backend* backend = nullptr;
   Reporter* reporter = nullptr;
-  // Why this process cannot go on, known before it has connected; it connects all the same, so that all end.
+  // Why this process cannot go on, found before it has connected; it connects all the same, so that all end
+  // (Outcome::refused).
   std::optional<base::Error> refusal{};
   // Only with several threads: called once, by the first worker that fails, from its own thread, while others may wait
   // for it in the backend. It ends the process, or frees them (Backend::Abort) and returns.

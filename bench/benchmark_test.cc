@@ -46,7 +46,7 @@ Ran RunWith(const std::vector<std::string>& arguments, const Simulation& simulat
   Reporter reporter({.out = &out, .notes = &notes}, {.options = *options,
                                                      .program = std::string(options->collective->name) + "_perf",
                                                      .own_version = "nccl-bench 0"});
-  if (simulation.process == 0) reporter.Open();
+  EXPECT_TRUE(simulation.process != 0 || reporter.Open().ok());
   Ran ran;
   const RunParts parts{
       .backend = &backend, .reporter = &reporter, .refusal = refusal, .on_failure = [&](const base::Error& error) {
@@ -205,6 +205,11 @@ TEST(BenchmarkTest, WhatIsRefused) {
     EXPECT_THAT(ran.outcome.refused->ToString(), HasSubstr(one.text));
     EXPECT_EQ(ran.counts[0].starts, 0);
   }
+  const base::Error own{.code = base::Code::kNotFound, .what = "cannot be made", .where = "/none/a"};
+  const Ran without = RunWith({"broadcast", "-r", "4"}, {.processes = 4}, {}, {}, own);
+  ASSERT_TRUE(without.outcome.refused) << "found before, so first";
+  EXPECT_EQ(without.outcome.refused->code, base::Code::kInvalidInput);
+  EXPECT_EQ(without.outcome.refused->ToString(), "/none/a: cannot be made");
   const Ran named = RunWith({"all_reduce", "-d", "half"}, {.identity = {.types = {DataType::kFloat}}});
   EXPECT_FALSE(named.ok);
   EXPECT_THAT(named.error, HasSubstr("-d: not with these devices and this library: got \"half\""));

@@ -57,9 +57,9 @@ std::string HelpText() {
          "with 6 (nccl-tests: 0 or 255), before anything starts.\n\n"
          "Exit status: 0 measured; 1 failed, also in MPI; 2 failed in CUDA; 3 failed in NCCL; 4 out of time (-T); 5 "
          "not\n"
-         "implemented; 6 wrong use; 7 wrong data, less than NCCL_TESTS_MIN_BW or --min-busbw ask for, or something "
-         "slow\n"
-         "that a search or --per-rail names.\n";
+         "implemented; 6 wrong use, or a result file that cannot be made; 7 wrong data, less than NCCL_TESTS_MIN_BW "
+         "or\n"
+         "--min-busbw ask for, or something slow that a search or --per-rail names.\n";
 }
 
 }  // namespace nccl_tune::bench

@@ -36,6 +36,7 @@ void SettleReport(Asked& asked) {
     options.warnings.push_back(flag + "ignoring it, --json is given too and its file is written");
   } else if (IsJsonName(asked.output_file)) {
     options.json_file = asked.output_file;
+    options.json_may_fail = true;
   } else {
     options.warnings.push_back(flag +
                                "nothing will be written to it, only names in .json are known; --json takes any name");

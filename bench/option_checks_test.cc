@@ -61,6 +61,8 @@ TEST(OptionChecksTest, LeavesAsideWhatItWarnsOf) {
   EXPECT_EQ(Parsed("all_reduce_perf", {"-V", "129"}).device_ctas, 16);
   EXPECT_EQ(Parsed("all_reduce_perf", {"-J", "a.json", "-J", "out.txt"}).json_file, "");
   EXPECT_EQ(Parsed("all_reduce_perf", {"-J", "a.json", "--json", "b"}).json_file, "b");
+  EXPECT_FALSE(Parsed("all_reduce_perf", {"-J", "a.json", "--json", "b"}).json_may_fail);
+  EXPECT_TRUE(Parsed("all_reduce_perf", {"-J", "a.json"}).json_may_fail) << "as in nccl-tests";
   const auto both = Parsed("all_reduce_perf", {"-I", "1", "-K", "2", "-G", "1"});
   EXPECT_THAT(both.warnings, ElementsAre(HasSubstr("-I 1 with -G 1"), HasSubstr("-K 2: has no meaning")));
 }

@@ -76,8 +76,10 @@ struct Options {
   bool times_iterations = false;                    // -I
   int skipped_iterations = 0;                       // -K
 
-  std::string json_file{};  // --json, or -J with a name in .json; empty: none
-  std::string csv_file{};   // --csv
+  std::string json_file{};      // --json, or -J with a name in .json; empty: none
+  bool json_may_fail = false;   // it is -J's: one that cannot be made is left out, as by nccl-tests
+  std::string csv_file{};       // --csv
+  bool files_are_made = false;  // by who has started this process: a rail's (rail_files.h)
   std::optional<BackendKind> backend{};
   bool adaptive = false;                // --adaptive: as many iterations as the confidence interval needs
   double adaptive_seconds = 10;         // --adaptive-seconds: at most, per block

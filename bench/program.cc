@@ -12,6 +12,8 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "base/version.h"
@@ -19,6 +21,7 @@
 #include "bench/backend_choice.h"
 #include "bench/backend_loader.h"
 #include "bench/benchmark.h"
+#include "bench/debug_file.h"
 #include "bench/ending.h"
 #include "bench/host_memory.h"
 #include "bench/host_name.h"
@@ -93,6 +96,17 @@ void Set(const World& world, const std::vector<Setting>& settings) {
   }
 }
 
+// Where NCCL's log is to go into a file.
+std::optional<Error> WhyNoLog(const std::vector<Setting>& settings) {
+  for (const Setting& setting : settings) {
+    if (setting.name != "NCCL_DEBUG_FILE") continue;
+    const std::string host = HostName();
+    const auto checked = CheckDebugFile(DebugFileName(setting.value, host, getpid()), host);
+    if (!checked.ok()) return checked.error();
+  }
+  return std::nullopt;
+}
+
 BackendSetup SetupOf(const World& world, const Options& options) {
   return {.environment = base::CopyEnvironment(environ),
           .options = options,
@@ -124,9 +138,10 @@ ObserverFacts ObserverFactsOf(const World& world, const Options& options, Backen
 // One process with its backend.
 class Process {
  public:
-  Process(Backend& backend, const World& world, Observer& observer, Record record)
+  Process(Backend& backend, const World& world, Observer& observer, Record record, std::optional<Error> refusal)
       : backend_(backend),
         observer_(observer),
+        refusal_(std::move(refusal)),
         leads_(world.rank == 0),
         reporter_({.out = &std::cout,
                    .notes = &std::cerr,
@@ -138,11 +153,11 @@ class Process {
                     .fail = [this](const std::string& text) { reporter_.Fail(text); },
                     .note = [this](const std::string& text) { reporter_.Note("nccl-bench: " + text); }}) {}
 
-  int Run(const Options& options, const std::optional<Error>& refusal) {
+  int Run(const Options& options) {
     backend_.WhenLate([this](const std::string& text) { reporter_.Fail(text); });
-    if (leads_) reporter_.Open();
+    if (const auto opened = leads_ ? reporter_.Open() : base::Ok(); !opened.ok()) refusal_ = opened.error();
     const RunParts parts{
-        .backend = &backend_, .reporter = &reporter_, .refusal = refusal, .on_failure = [this](const Error& error) {
+        .backend = &backend_, .reporter = &reporter_, .refusal = refusal_, .on_failure = [this](const Error& error) {
           std::_Exit(Broke(error));
         }};
     const auto outcome = RunBenchmark(parts, options);
@@ -201,6 +216,7 @@ class Process {
 
   Backend& backend_;
   Observer& observer_;
+  std::optional<Error> refusal_;
   bool leads_;
   Reporter reporter_;
   SignalledEnd signalled_;  // last: its thread uses the others
@@ -233,16 +249,18 @@ int Measure(Options options, const Environment& environment, const std::vector<s
     for (const std::string& sentence : LeaveAside(options)) Note(*world, sentence);
     Set(*world, ChooseMpiSettings(ReadMpiFacts(*world, environment)));
   } else {
-    Set(*world, DebugSettings(*world, options, environment));
+    const std::vector<Setting> settings = DebugSettings(*world, options, environment);
+    refusal = WhyNoLog(settings);
+    Set(*world, settings);
   }
   Observer observer(ObserverFactsOf(*world, options, choice->kind, environment));
   observer.Start();
   auto backend = LoadBackend(BackendPath(folder, choice->kind), SetupOf(*world, options));
   if (!backend.ok()) return RefuseForAll(*world, environment, backend.error(), kStatusInternal);
   const Record record = RecordOf(options, environment, command);
-  if (const auto ended = RunBesidesTables(**backend, *world, environment, record)) return *ended;
-  Process process(**backend, *world, observer, record);
-  const int status = process.Run(options, refusal);
+  if (const auto ended = RunBesidesTables(**backend, *world, environment, record, refusal)) return *ended;
+  Process process(**backend, *world, observer, record, refusal);
+  const int status = process.Run(options);
   TellRail(*world, environment, process.record());
   return status;
 }

@@ -14,7 +14,7 @@
 namespace nccl_tune::bench {
 namespace {
 
-using base::Error;
+using base::Result;
 using base::Status;
 
 // Local time, as nccl-tests prints it.
@@ -40,30 +40,47 @@ std::size_t BytesOf(const Row& row) {
 
 }  // namespace
 
-void Reporter::Open() {
+Status Reporter::Open() {
   const std::lock_guard lock(mutex_);
   record_.start_time = Now();
-  const Options& options = record_.options;
-  if (!options.json_file.empty()) {
-    Make(json_, options.json_file);
-    Write(json_.file ? WritingJsonText(json_.file->path()) : SkippingJsonText(options.json_file));
+  const auto json = OpenJson();
+  const Status csv = json.ok() ? OpenCsv() : json.error();
+  if (!csv.ok()) {
+    outlets_.RemoveFiles();
+    return csv;
   }
-  if (!options.csv_file.empty()) {
-    Make(csv_, options.csv_file);
-    if (csv_.file) *outlets_.notes << ("nccl-bench: writing CSV to " + csv_.file->path() + "\n") << std::flush;
-  }
-  Save(true);
+  Write(*json);
+  return base::Ok();
 }
 
-void Reporter::Make(File& file, const std::string& path) {
-  auto made = ResultFile::Create(path);
-  if (!made.ok()) return Trouble(file, made.error());
-  file.file = std::move(made).value();
+// The line for stdout.
+Result<std::string> Reporter::OpenJson() {
+  const Options& options = record_.options;
+  if (options.json_file.empty()) return std::string();
+  const auto path = Add(options.json_file, [this] { return JsonText(record_); });
+  if (path.ok()) return options.files_are_made ? "" : WritingJsonText(*path);
+  if (!options.json_may_fail) return path.error();
+  outlets_.Note("nccl-bench: -J: " + path.error().ToString() + "\n");
+  return SkippingJsonText(options.json_file);
+}
+
+Status Reporter::OpenCsv() {
+  const Options& options = record_.options;
+  if (options.csv_file.empty()) return base::Ok();
+  NCCL_TUNE_ASSIGN_OR_RETURN(path, Add(options.csv_file, [this] { return CsvText(record_); }));
+  if (!options.files_are_made) outlets_.Note("nccl-bench: writing CSV to " + path + "\n");
+  return base::Ok();
+}
+
+Result<std::string> Reporter::Add(const std::string& path, const ResultOutlets::Make& make) {
+  if (!record_.options.files_are_made) return outlets_.Add(path, make);
+  outlets_.AddMade(path, make);
+  return path;
 }
 
 // Nothing after a failure: its lines are the last.
 void Reporter::Write(const std::string& text) {
-  if (!failed_) *outlets_.out << text << std::flush;
+  if (!failed_) outlets_.Write(text);
 }
 
 Status Reporter::Header(const Identity& identity, const std::vector<std::string>& device_texts) {
@@ -89,24 +106,22 @@ void Reporter::MemoryCut(std::uint64_t max_bytes) {
 void Reporter::Columns() {
   const std::lock_guard lock(mutex_);
   Write(ColumnText(record_.options));
-  Save(true);
+  outlets_.Save();
 }
 
 void Reporter::Print(const std::string& line) {
   const std::lock_guard lock(mutex_);
-  ClearProgress();
+  outlets_.ClearProgress();
   Write(line);
 }
 
 void Reporter::BeginRow(Row row) {
   const std::lock_guard lock(mutex_);
-  ClearProgress();
+  outlets_.ClearProgress();
   Write(RowText(row));
-  if (outlets_.progress && !failed_) {
-    const std::string line = "nccl-bench: " + std::to_string(rows_) + " sizes done, now " + std::to_string(row.bytes) +
-                             " bytes of " + row.type;
-    *outlets_.notes << line << std::flush;
-    progress_width_ = line.size();
+  if (!failed_) {
+    outlets_.Progress("nccl-bench: " + std::to_string(rows_) + " sizes done, now " + std::to_string(row.bytes) +
+                      " bytes of " + row.type);
   }
   row_ = std::move(row);
   row_blocks_ = 0;
@@ -126,7 +141,7 @@ void Reporter::AddBlock(const Block& block, bool in_place) {
 std::size_t Reporter::KeptBytes() const {
   constexpr std::size_t kForFiles = 1ULL << 30U;
   constexpr std::size_t kForTheEnd = 64ULL << 20U;
-  if (json_.file || csv_.file) return kForFiles;
+  if (outlets_.has_files()) return kForFiles;
   return record_.options.cycles == 0 ? 0 : kForTheEnd;
 }
 
@@ -144,10 +159,9 @@ void Reporter::KeepRow() {
   row_.reset();
   if (!keeps_all_ || KeptBytes() == 0) return;
   keeps_all_ = false;
-  if (!json_.file && !csv_.file) return;
-  *outlets_.notes << ("nccl-bench: the files hold the first " + std::to_string(record_.rows.size()) +
-                      " rows: as many as 1 GiB of memory takes\n")
-                  << std::flush;
+  if (!outlets_.has_files()) return;
+  outlets_.Note("nccl-bench: the files hold the first " + std::to_string(record_.rows.size()) +
+                " rows: as many as 1 GiB of memory takes\n");
 }
 
 // 0 when nothing was measured; nccl-tests prints "-nan" there.
@@ -156,12 +170,12 @@ double Reporter::Average() const { return blocks_ == 0 ? 0 : bandwidth_ / static
 void Reporter::EndRow() {
   const std::lock_guard lock(mutex_);
   if (!row_) return;
-  ClearProgress();
+  outlets_.ClearProgress();
   row_->timestamp = Now();
   Write(RowEndText(*row_, record_.options));
   KeepRow();
   record_.average_bus_bandwidth = Average();
-  Save(false);
+  outlets_.SaveWhenDue();
 }
 
 void Reporter::Footer(std::uint64_t wrong, const std::optional<MemoryUse>& memory, const std::string& last_error) {
@@ -185,13 +199,12 @@ void Reporter::Footer(std::uint64_t wrong, const std::optional<MemoryUse>& memor
 
 void Reporter::Note(const std::string& line) {
   const std::lock_guard lock(mutex_);
-  ClearProgress();
-  *outlets_.notes << (line + "\n") << std::flush;
+  outlets_.Note(line + "\n");
 }
 
 void Reporter::Fail(const std::string& error) {
   const std::lock_guard lock(mutex_);
-  ClearProgress();
+  outlets_.ClearProgress();
   // Half a row is closed, so that what follows stands on a line of its own.
   if (row_) Write("\n");
   if (row_ && row_blocks_ > 0) {
@@ -204,7 +217,7 @@ void Reporter::Fail(const std::string& error) {
   record_.ended_early = !concluded_;
   record_.end_time = Now();
   failed_ = true;
-  Save(true);
+  outlets_.Save();
 }
 
 void Reporter::Verdicts(const std::vector<std::string>& verdicts, const std::vector<std::string>& doubts) {
@@ -214,44 +227,13 @@ void Reporter::Verdicts(const std::vector<std::string>& verdicts, const std::vec
   std::string text;
   for (const std::string& verdict : verdicts) text += "nccl-bench: " + verdict + "\n";
   for (const std::string& doubt : doubts) text += "nccl-bench: doubtful: " + doubt + "\n";
-  *outlets_.notes << text << std::flush;
+  outlets_.Note(text);
 }
 
 Status Reporter::Finish() {
   const std::lock_guard lock(mutex_);
-  ClearProgress();
   if (record_.end_time.empty()) record_.end_time = Now();
-  Save(true);
-  for (const File* file : {&json_, &csv_}) {
-    if (file->trouble) return *file->trouble;
-  }
-  return base::Ok();
-}
-
-void Reporter::Save(bool now) {
-  Save(json_, now, [this] { return JsonText(record_); });
-  Save(csv_, now, [this] { return CsvText(record_); });
-}
-
-void Reporter::Save(File& file, bool now, const std::function<std::string()>& make) {
-  if (!file.file) return;
-  const Status saved = now ? file.file->Update(make()) : file.file->UpdateIfDue(make);
-  if (!saved.ok()) return Trouble(file, saved.error());
-  // What UpdateIfDue has put off may still fail.
-  if (now) file.trouble.reset();
-}
-
-void Reporter::Trouble(File& file, const Error& error) {
-  if (file.trouble) return;
-  file.trouble = error;
-  ClearProgress();
-  *outlets_.notes << ("nccl-bench: " + error.ToString() + "\n") << std::flush;
-}
-
-void Reporter::ClearProgress() {
-  if (progress_width_ == 0) return;
-  *outlets_.notes << ("\r" + std::string(progress_width_, ' ') + "\r") << std::flush;
-  progress_width_ = 0;
+  return outlets_.Finish();
 }
 
 }  // namespace nccl_tune::bench

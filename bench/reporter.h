@@ -3,40 +3,33 @@
 // Where the results of a run go while it measures: the table on stdout, the JSON and CSV files, a progress line on a
 // terminal. Made in every process; only the leader's is ever told anything but Note and Fail.
 //
-// Threads: any; one call at a time. Ownership: the streams outlive it. Errors: a file that cannot be written is said on
-// `notes` once and does not end the run; Finish tells it again by its value, unless a later try went well.
+// Threads: any; one call at a time. Ownership: the streams outlive it. Errors: a file that cannot be made is an Error
+// of Open; one that cannot be written later is said once and does not end the run (result_outlets.h).
 #ifndef NCCL_TUNE_BENCH_REPORTER_H_
 #define NCCL_TUNE_BENCH_REPORTER_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "bench/backend.h"
-#include "bench/result_file.h"
+#include "bench/result_outlets.h"
 #include "bench/results.h"
 
 namespace nccl_tune::bench {
-
-struct Outlets {
-  std::ostream* out = nullptr;
-  std::ostream* notes = nullptr;
-  bool progress = false;  // notes is a terminal and out is none
-};
 
 class Reporter {
  public:
   Reporter(const Outlets& outlets, Record record) : outlets_(outlets), record_(std::move(record)) {}
 
-  // Makes the files. Before the first line, as in nccl-tests.
-  void Open();
+  // Makes the files. Before the first line, as in nccl-tests. An Error when one cannot be made: then none is left, and
+  // the run should not begin. But -J is left out then, as by nccl-tests, and said.
+  base::Status Open();
   // All lines up to the devices; `device_texts` are DevicesToText of all processes.
   base::Status Header(const Identity& identity, const std::vector<std::string>& device_texts);
   void MemoryCut(std::uint64_t max_bytes);
@@ -62,26 +55,17 @@ class Reporter {
   const Record& record() const { return record_; }
 
  private:
-  struct File {
-    std::optional<ResultFile> file{};
-    std::optional<base::Error> trouble{};
-  };
-
   void Write(const std::string& text);
-  void Make(File& file, const std::string& path);
-  void Save(bool now);
-  void Save(File& file, bool now, const std::function<std::string()>& make);
-  void Trouble(File& file, const base::Error& error);
+  base::Result<std::string> OpenJson();
+  base::Status OpenCsv();
+  base::Result<std::string> Add(const std::string& path, const ResultOutlets::Make& make);
   void KeepRow();
   std::size_t KeptBytes() const;
-  void ClearProgress();
   double Average() const;
 
-  Outlets outlets_;
+  ResultOutlets outlets_;
   Record record_;
   std::mutex mutex_;
-  File json_{};
-  File csv_{};
   std::optional<Row> row_{};    // while it is being measured
   std::size_t row_blocks_ = 0;  // of it
   std::uint64_t rows_ = 0;      // done
@@ -91,7 +75,6 @@ class Reporter {
   std::uint64_t blocks_ = 0;
   bool concluded_ = false;  // the footer is printed
   bool failed_ = false;
-  std::size_t progress_width_ = 0;
 };
 
 }  // namespace nccl_tune::bench

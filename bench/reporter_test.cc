@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -59,7 +60,7 @@ struct Told {
 TEST(ReporterTest, FilesFromTheFirstLineToTheLast) {
   const std::string folder = Folder();
   Told told(RecordWith(folder + "/a.json", folder + "/a.csv"));
-  told.reporter.Open();
+  ASSERT_TRUE(told.reporter.Open().ok());
   EXPECT_EQ(told.TakeOut(), "# Writing JSON output to " + folder + "/a.json\n");
   EXPECT_EQ(told.notes.str(), "nccl-bench: writing CSV to " + folder + "/a.csv\n");
   EXPECT_THAT(Text(folder + "/a.json"), HasSubstr("\"results\":[]"));
@@ -84,14 +85,14 @@ TEST(ReporterTest, FilesFromTheFirstLineToTheLast) {
   EXPECT_THAT(Text(folder + "/a.csv"), HasSubstr("float"));
   // The next run takes the next name.
   Told next(RecordWith(folder + "/a.json"));
-  next.reporter.Open();
+  ASSERT_TRUE(next.reporter.Open().ok());
   EXPECT_THAT(next.out.str(), HasSubstr("/a.json.0\n"));
 }
 
 TEST(ReporterTest, ARowThatIsDoneIsInTheFileAfterASecond) {
   const std::string folder = Folder();
   Told told(RecordWith(folder + "/a.json"));
-  told.reporter.Open();
+  ASSERT_TRUE(told.reporter.Open().ok());
   // Rows of less than a second do not each wait for the disk; none is lost when the run fails.
   for (int i = 0; i < 3; ++i) told.Row(1);
   EXPECT_THAT(told.reporter.record().rows, SizeIs(3));
@@ -102,7 +103,7 @@ TEST(ReporterTest, ARowThatIsDoneIsInTheFileAfterASecond) {
 TEST(ReporterTest, AHalfRowIsClosedAndKept) {
   const std::string folder = Folder();
   Told told(RecordWith(folder + "/a.json"));
-  told.reporter.Open();
+  ASSERT_TRUE(told.reporter.Open().ok());
   told.Row(2);
   told.reporter.BeginRow({.bytes = 16, .count = 4, .type = "float", .op = "sum"});
   told.reporter.AddBlock({.microseconds = 1, .bus_bandwidth = 4, .wrong = 0}, false);
@@ -182,24 +183,58 @@ TEST(ReporterTest, ProgressIsWipedBeforeAnythingElse) {
   EXPECT_EQ(without.notes.str(), "");
 }
 
-TEST(ReporterTest, FilesThatCannotBeMade) {
-  Told told(RecordWith("/nonexistent/a.json", "/nonexistent/a.csv"));
-  told.reporter.Open();
+TEST(ReporterTest, FilesThatCannotBeMadeEndTheRunBeforeItBegins) {
+  const std::string folder = Folder();
+  const std::string missing = "/nonexistent/a: cannot be made: No such file or directory. Make its folder first";
+  for (const auto& [json, csv] : {std::pair<std::string, std::string>{"/nonexistent/a", ""},
+                                  {"/nonexistent/a", folder + "/a.csv"},
+                                  {folder + "/a.json", "/nonexistent/a"},
+                                  {"", "/nonexistent/a"}}) {
+    Told told(RecordWith(json, csv));
+    const auto opened = told.reporter.Open();
+    ASSERT_FALSE(opened.ok()) << json << csv;
+    EXPECT_THAT(opened.error().ToString(), HasSubstr(missing));
+    told.reporter.Fail(opened.error().ToString());
+    EXPECT_EQ(told.out.str() + told.notes.str(), "") << "who asked says it";
+    EXPECT_TRUE(std::filesystem::is_empty(folder)) << "neither of the two is left";
+  }
+}
+
+TEST(ReporterTest, AFileOfMinusJThatCannotBeMadeIsLeftOut) {
+  Record record = RecordWith("/nonexistent/a.json");
+  record.options.json_may_fail = true;
+  Told told(record);
+  ASSERT_TRUE(told.reporter.Open().ok());
   EXPECT_EQ(told.TakeOut(), "# skipping json output; /nonexistent/a.json not accessible\n");
+  EXPECT_THAT(told.notes.str(), HasSubstr("nccl-bench: -J: /nonexistent/a.json: cannot be made: No such file"));
   told.Row(1);
-  const std::string notes = told.notes.str();
-  EXPECT_THAT(notes, HasSubstr("nccl-bench: /nonexistent/a.json: cannot be made: No such file or directory"));
-  EXPECT_THAT(notes, HasSubstr("nccl-bench: /nonexistent/a.csv: cannot be made: No such file or directory"));
-  const auto finished = told.reporter.Finish();
-  ASSERT_FALSE(finished.ok());
-  EXPECT_THAT(finished.error().ToString(), HasSubstr("/nonexistent/a.json"));
-  EXPECT_EQ(told.notes.str(), notes);  // said once
+  EXPECT_TRUE(told.reporter.Finish().ok());
+  // --csv is ours.
+  record.options.csv_file = "/nonexistent/a.csv";
+  Told both(record);
+  EXPECT_FALSE(both.reporter.Open().ok());
+  EXPECT_EQ(both.out.str(), "");
+}
+
+TEST(ReporterTest, FilesThatAreMadeAreReplacedSilently) {
+  const std::string folder = Folder();
+  std::ofstream(folder + "/a.json") << "old";
+  Record record = RecordWith(folder + "/a.json", folder + "/a.csv");
+  record.options.files_are_made = true;
+  Told told(record);
+  ASSERT_TRUE(told.reporter.Open().ok());
+  told.Row(1);
+  ASSERT_TRUE(told.reporter.Finish().ok());
+  EXPECT_THAT(Text(folder + "/a.json"), HasSubstr("\"size\":8"));
+  EXPECT_THAT(Text(folder + "/a.csv"), HasSubstr("float"));
+  EXPECT_THAT(told.out.str(), Not(HasSubstr("Writing")));
+  EXPECT_EQ(told.notes.str(), "");
 }
 
 TEST(ReporterTest, AFolderThatGoesAndComesBack) {
   const std::string folder = Folder();
   Told told(RecordWith(folder + "/a.json"));
-  told.reporter.Open();
+  ASSERT_TRUE(told.reporter.Open().ok());
   ASSERT_EQ(rename(folder.c_str(), (folder + "x").c_str()), 0);
   EXPECT_FALSE(told.reporter.Finish().ok());
   EXPECT_THAT(told.notes.str(), HasSubstr("cannot be written, its former content stays: No such file"));
@@ -216,7 +251,7 @@ TEST(ReporterTest, AnEndlessRunKeepsNoRowsForNobody) {
   EXPECT_EQ(told.reporter.record().average_bus_bandwidth, 2);
   endless.options.json_file = Folder() + "/a.json";
   Told kept(endless);
-  kept.reporter.Open();
+  ASSERT_TRUE(kept.reporter.Open().ok());
   for (int i = 0; i < 3; ++i) kept.Row(2);
   EXPECT_THAT(kept.reporter.record().rows, SizeIs(3));
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <system_error>
 #include <utility>
@@ -52,19 +53,11 @@ std::string HintFor(int reason) {
     case EPERM:
     case EROFS:
       return "Name a file in a folder that you may write to";
+    case ENAMETOOLONG:
+      return "Name a shorter one: the part behind the last / has at most 255 bytes";
     default:
-      return "";
+      return "Name a file elsewhere";
   }
-}
-
-Error Failed(int reason, const std::string& path, const std::string& what) {
-  Code code = Code::kUnreadable;
-  if (reason == ENOENT || reason == ENOTDIR) code = Code::kNotFound;
-  if (reason == EACCES || reason == EPERM || reason == EROFS) code = Code::kForbidden;
-  return {.code = code,
-          .what = what + ": " + std::generic_category().message(reason),
-          .where = path,
-          .hint = HintFor(reason)};
 }
 
 // Errors carry errno; 0 is success.
@@ -89,6 +82,13 @@ int Replace(const std::string& path, const std::string& beside, int fd, std::str
   return fsync(fd) == 0 && rename(beside.c_str(), path.c_str()) == 0 ? 0 : errno;
 }
 
+// A pattern for mkostemp in the same folder; the last part of a name has at most NAME_MAX bytes.
+std::string Beside(const std::string& path) {
+  constexpr std::string_view kPattern = ".XXXXXX";
+  const std::size_t last = path.rfind('/') + 1;  // 0 where there is none
+  return path.substr(0, std::min(path.size(), last + NAME_MAX - kPattern.size())) + std::string(kPattern);
+}
+
 bool IsNoRegularFile(const std::string& path) {
   struct stat there {};
   return stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
@@ -101,10 +101,26 @@ bool IsJsonName(std::string_view path) {
   return dot != std::string_view::npos && base::EqualsIgnoringCase(path.substr(dot + 1), "json");
 }
 
+Error FileError(int reason, const std::string& path, const std::string& what) {
+  Code code = Code::kUnreadable;
+  if (reason == ENOENT || reason == ENOTDIR) code = Code::kNotFound;
+  if (reason == EACCES || reason == EPERM || reason == EROFS) code = Code::kForbidden;
+  return {.code = code,
+          .what = what + ": " + std::generic_category().message(reason),
+          .where = path,
+          .hint = HintFor(reason)};
+}
+
 Result<ResultFile> ResultFile::Create(const std::string& path) {
   constexpr int kMostTries = 10000;
   if (path.empty()) {
     return Error{.code = Code::kInvalidInput, .what = "cannot be made: no name", .hint = "Name a file"};
+  }
+  if (path.back() == '/') {
+    return Error{.code = Code::kInvalidInput,
+                 .what = "cannot be made: this is the name of a folder",
+                 .where = path,
+                 .hint = "Name a file in it"};
   }
   if (IsNoRegularFile(path)) {
     return Error{.code = Code::kForbidden,
@@ -116,7 +132,7 @@ Result<ResultFile> ResultFile::Create(const std::string& path) {
   for (int i = 0; i < kMostTries; ++i) {
     const Descriptor fd(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, kMode));
     if (fd.valid()) return ResultFile(name);
-    if (errno != EEXIST) return Failed(errno, name, "cannot be made");
+    if (errno != EEXIST) return FileError(errno, name, "cannot be made");
     name = path + "." + std::to_string(i);
   }
   return Error{.code = Code::kForbidden,
@@ -128,14 +144,19 @@ Result<ResultFile> ResultFile::Create(const std::string& path) {
 Status ResultFile::Update(std::string_view text) {
   last_ = Clock::now();
   updated_ = true;
-  std::string beside = path_ + ".XXXXXX";
+  std::string beside = Beside(path_);
   const Descriptor fd(mkostemp(beside.data(), O_CLOEXEC));
   const int failed = fd.valid() ? Replace(path_, beside, fd.get(), text) : errno;
   if (fd.valid() && failed != 0) unlink(beside.c_str());
   took_ = Clock::now() - last_;
-  if (failed != 0) return Failed(failed, path_, "cannot be written, its former content stays");
+  if (failed != 0) {
+    return FileError(failed, path_, has_content_ ? "cannot be written, its former content stays" : "cannot be written");
+  }
+  has_content_ = true;
   return base::Ok();
 }
+
+void ResultFile::Remove() const { unlink(path_.c_str()); }
 
 Status ResultFile::UpdateIfDue(const std::function<std::string()>& make) {
   const auto begin = Clock::now();

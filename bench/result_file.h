@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 
@@ -16,6 +17,9 @@ namespace nccl_tune::bench {
 
 // Whether nccl-tests' -J writes to `path`: the suffix is "json", in any case.
 bool IsJsonName(std::string_view path);
+
+// What the errno `reason` means for a file that the user has named, with what to do about it.
+base::Error FileError(int reason, const std::string& path, const std::string& what);
 
 // Used by one thread. Nothing stays open between the calls. The file stays when the object goes.
 class ResultFile {
@@ -26,15 +30,24 @@ class ResultFile {
   // no link followed. Fails where the folder is missing or not writable, and on what is no regular file (a folder, a
   // device, a pipe), with what, where and why. The file is empty until the first Update.
   static base::Result<ResultFile> Create(const std::string& path);
+  // One that Create has made, in another process too.
+  static ResultFile Made(std::string path) {
+    ResultFile file(std::move(path));
+    file.has_content_ = true;
+    return file;
+  }
 
   const std::string& path() const { return path_; }  // the name that was free
 
   // Replaces the whole content: a temporary file beside it, brought to the disk, takes its name. On an error (full
-  // disk, folder gone) the former content stays.
+  // disk, folder gone) the former content stays. Any name that Create takes is short enough for the temporary one.
   base::Status Update(std::string_view text);
 
   // Update with what `make` returns, or nothing when it is not yet due.
   base::Status UpdateIfDue(const std::function<std::string()>& make);
+
+  // Takes the file away: it stays nowhere.
+  void Remove() const;
 
   // Whether a second has gone by since the last Update began, and ten times as long as it took together with `make`:
   // neither a slow disk nor a long text must stretch the run.
@@ -44,7 +57,8 @@ class ResultFile {
   explicit ResultFile(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
-  bool updated_ = false;
+  bool has_content_ = false;
+  bool updated_ = false;  // or tried
   Clock::time_point last_{};
   Clock::duration took_{};
 };

@@ -110,10 +110,14 @@ TEST_F(ResultFileTest, NamesThatCannotBe) {
     std::string path;
     std::string message;
   };
-  const std::string too_long = Path(std::string(300, 'x'));
+  const std::string too_long = Path(std::string(256, 'x'));
   for (const Case& one : std::vector<Case>{
            {"", "cannot be made: no name. Name a file"},
            {Path("folder"), Path("folder") + no_file},
+           {Path("folder/"), Path("folder/") + ": cannot be made: this is the name of a folder. Name a file in it"},
+           {Path("none/"), Path("none/") + ": cannot be made: this is the name of a folder. Name a file in it"},
+           {Path("a.json/"), Path("a.json/") + ": cannot be made: this is the name of a folder. Name a file in it"},
+           {"/", "/: cannot be made: this is the name of a folder. Name a file in it"},
            {Path("pipe"), Path("pipe") + no_file},
            {Path("link"), Path("link") + no_file},
            {"/dev/full", "/dev/full" + no_file},
@@ -128,8 +132,32 @@ TEST_F(ResultFileTest, NamesThatCannotBe) {
     ASSERT_FALSE(got.ok()) << one.path;
     EXPECT_EQ(got.error().ToString(), one.message);
   }
-  EXPECT_FALSE(ResultFile::Create(too_long).ok());
+  const auto got = ResultFile::Create(too_long);
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.error().what, "cannot be made: File name too long");
+  EXPECT_EQ(got.error().hint, "Name a shorter one: the part behind the last / has at most 255 bytes");
   EXPECT_EQ(Count(), 4U);
+}
+
+TEST_F(ResultFileTest, TheLongestNamesAreWritten) {
+  for (const std::size_t size : {247U, 248U, 249U, 254U, 255U}) {
+    const std::string name(size, 'x');
+    auto file = ResultFile::Create(Path(name));
+    ASSERT_TRUE(file.ok()) << size;
+    EXPECT_TRUE(file.value().Update("text").ok()) << size;
+    EXPECT_EQ(Get(name), "text");
+  }
+  EXPECT_EQ(Count(), 5U);
+  EXPECT_FALSE(ResultFile::Create(Path(std::string(255, 'x'))).ok()) << "it is there, and .0 is too much";
+}
+
+TEST_F(ResultFileTest, AFileThatAnotherProcessHasMade) {
+  Put("a.json", "old");
+  auto file = ResultFile::Made(Path("a.json"));
+  ASSERT_TRUE(file.Update("new").ok());
+  EXPECT_EQ(Get("a.json"), "new");
+  file.Remove();
+  EXPECT_EQ(Count(), 0U);
 }
 
 TEST_F(ResultFileTest, AFolderThatMayNotBeWritten) {

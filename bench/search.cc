@@ -69,7 +69,7 @@ class Search {
     NCCL_TUNE_ASSIGN_OR_RETURN(place, backend.Connect());
     place_ = place;
     identity_ = backend.identity();
-    NCCL_TUNE_ASSIGN_OR_RETURN(decision, AgreeOnStart(backend, options_, place_, std::nullopt));
+    NCCL_TUNE_ASSIGN_OR_RETURN(decision, AgreeOnStart(backend, options_, place_, parts_.refusal));
     if (!decision.refusal.empty()) return Refused(decision.refusal);
     NCCL_TUNE_RETURN_IF_ERROR(CheckAbilities(options_, identity_));
     NCCL_TUNE_RETURN_IF_ERROR(Header());

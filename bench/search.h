@@ -6,6 +6,7 @@
 #ifndef NCCL_TUNE_BENCH_SEARCH_H_
 #define NCCL_TUNE_BENCH_SEARCH_H_
 
+#include <optional>
 #include <ostream>
 
 #include "base/result.h"
@@ -19,13 +20,15 @@ struct SearchParts {
   Backend* backend = nullptr;
   SearchReporter* reporter = nullptr;
   std::ostream* notes = nullptr;  // stderr
+  // Why this process cannot go on, found before: then none does.
+  std::optional<base::Error> refusal{};
 };
 
 enum class SearchEnd {
   kNothing,     // nothing is slow
   kSuspicious,  // something is named, or data was wrong; in each process the same
   kNoPeers,     // fewer than two nodes: said, nothing measured
-  kRefused      // the processes are not about to do the same: said, nothing measured
+  kRefused      // a process cannot go on, or they are not about to do the same: said, nothing measured
 };
 
 // `options` as SettleSearch left them. An Error is this process's own.

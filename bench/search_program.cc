@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "bench/ending.h"
 #include "bench/host_name.h"
@@ -42,7 +44,7 @@ int Broke(Backend& backend, SearchReporter& reporter, const SignalledEnd& signal
   return status;
 }
 
-int RunSearchOn(Backend& backend, const World& world, Record record) {
+int RunSearchOn(Backend& backend, const World& world, Record record, std::optional<Error> refusal) {
   const Options options = record.options;
   record.program = std::string("nccl-bench ") + (options.mode == Mode::kPairs ? "pairs" : "bisect");
   const bool leads = world.rank == 0;
@@ -54,8 +56,9 @@ int RunSearchOn(Backend& backend, const World& world, Record record) {
                           .fail = [&](const std::string& text) { reporter.Fail(text); },
                           .note = [&](const std::string& text) { reporter.Note(text); }});
   backend.WhenLate([&](const std::string& text) { reporter.Fail(text); });
-  if (leads) reporter.Open();
-  const auto end = RunSearch({.backend = &backend, .reporter = &reporter, .notes = &std::cerr}, options);
+  if (const auto opened = leads ? reporter.Open() : base::Ok(); !opened.ok()) refusal = opened.error();
+  const auto end = RunSearch(
+      {.backend = &backend, .reporter = &reporter, .notes = &std::cerr, .refusal = std::move(refusal)}, options);
   if (!end.ok()) return Broke(backend, reporter, signalled, end.error());
   int status = *end == SearchEnd::kNoPeers || *end == SearchEnd::kRefused ? kStatusInvalidUse : 0;
   // One task is enough to end srun with it.
@@ -86,10 +89,10 @@ std::optional<int> RunPerRail(const World& world, const Options& options, Backen
 }
 
 std::optional<int> RunBesidesTables(Backend& backend, const World& world, const Environment& environment,
-                                    const Record& record) {
+                                    const Record& record, const std::optional<Error>& refusal) {
   if (base::Lookup(environment, kRailVariable) == kRailSurvey) return RunSurvey(backend, environment);
   const Mode mode = record.options.mode;
-  if (mode == Mode::kPairs || mode == Mode::kBisect) return RunSearchOn(backend, world, record);
+  if (mode == Mode::kPairs || mode == Mode::kBisect) return RunSearchOn(backend, world, record, refusal);
   return std::nullopt;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/environment.h"
+#include "base/result.h"
 #include "bench/backend.h"
 #include "bench/options.h"
 #include "bench/results.h"
@@ -22,8 +23,9 @@ std::optional<int> RunPerRail(const World& world, const Options& options, Backen
                               const base::Environment& environment, const std::vector<std::string>& command);
 
 // With a backend: a search, or what --per-rail asks of all nodes. The exit status; nothing: a table is wanted.
+// `refusal`: why this process cannot go on.
 std::optional<int> RunBesidesTables(Backend& backend, const World& world, const base::Environment& environment,
-                                    const Record& record);
+                                    const Record& record, const std::optional<base::Error>& refusal);
 
 // What a run of one rail says at its end to who started it; nothing in any other run.
 void TellRail(const World& world, const base::Environment& environment, const Record& record);

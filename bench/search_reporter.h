@@ -4,21 +4,20 @@
 // every process; only process 0's is ever told anything.
 //
 // Threads: any; result() is of the one that fills it in. Ownership: the streams outlive it. Errors: a file that cannot
-// be written is said on `notes` once and does not end the search; Finish tells it again by its value.
+// be made is an Error of Open; one that cannot be written later is said once and does not end the search
+// (result_outlets.h).
 #ifndef NCCL_TUNE_BENCH_SEARCH_REPORTER_H_
 #define NCCL_TUNE_BENCH_SEARCH_REPORTER_H_
 
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "bench/backend.h"
-#include "bench/reporter.h"
-#include "bench/result_file.h"
+#include "bench/result_outlets.h"
 #include "bench/results.h"
 #include "bench/search_result.h"
 
@@ -29,8 +28,12 @@ class SearchReporter {
   // Of `record` options, program, arguments and own version.
   SearchReporter(const Outlets& outlets, Record record);
 
-  // Makes the files. Before the first line.
-  void Open();
+  SearchReporter(const SearchReporter&) = delete;
+  SearchReporter& operator=(const SearchReporter&) = delete;
+
+  // Makes the files. Before the first line. An Error when one cannot be made: then none is left, and the search should
+  // not begin.
+  base::Status Open();
   // All lines up to the devices, as those of a run; returns the devices of each process.
   base::Result<std::vector<std::vector<Device>>> Header(const Identity& identity,
                                                         const std::vector<std::string>& device_texts);
@@ -50,20 +53,13 @@ class SearchReporter {
   const SearchResult& result() const { return result_; }
 
  private:
-  void Save(bool now);
-  void Create(const std::string& name, std::optional<ResultFile>& file);
-  void Trouble(const base::Error& error);
+  base::Status Add(const std::string& path, const ResultOutlets::Make& make);
   void Say(const std::string& text);
-  void ClearProgress();
 
-  Outlets outlets_;
+  ResultOutlets outlets_;
   std::mutex mutex_;
   Record record_;
   SearchResult result_{};
-  std::optional<ResultFile> json_{};
-  std::optional<ResultFile> csv_{};
-  std::optional<base::Error> trouble_{};
-  std::size_t progress_width_ = 0;
 };
 
 }  // namespace nccl_tune::bench

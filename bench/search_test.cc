@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -173,7 +174,8 @@ struct Ran {
 };
 
 Ran RunOn(const std::vector<std::string>& arguments, std::uint64_t processes, std::uint64_t per_node,
-          const Speed& speed, bool speaks_wrong = false, const std::vector<std::string>& of_last = {}) {
+          const Speed& speed, bool speaks_wrong = false, const std::vector<std::string>& of_last = {},
+          std::optional<std::uint64_t> refuses = std::nullopt) {
   const auto common = ParseOptions("nccl-bench", arguments, {});
   const auto last = of_last.empty() ? common : ParseOptions("nccl-bench", of_last, {});
   EXPECT_TRUE(common.ok() && last.ok());
@@ -189,7 +191,9 @@ Ran RunOn(const std::vector<std::string>& arguments, std::uint64_t processes, st
       CrossingBackend backend(crossing, {.process = i, .processes = processes, .processes_per_node = per_node}, speed);
       backend.speaks_wrong = speaks_wrong;
       SearchReporter reporter({.out = &out, .notes = &notes[i]}, {.options = *options, .program = "nccl-bench pairs"});
-      const auto end = RunSearch({.backend = &backend, .reporter = &reporter, .notes = &notes[i]}, *options);
+      SearchParts parts{.backend = &backend, .reporter = &reporter, .notes = &notes[i]};
+      if (refuses == i) parts.refusal = Error{.what = "cannot be made", .where = "/none/a"};
+      const auto end = RunSearch(parts, *options);
       EXPECT_TRUE(end.ok()) << end.error().ToString();
       ran.ends[i] = *end;
       if (i == 0) ran.result = reporter.result();
@@ -287,6 +291,20 @@ TEST(SearchTest, OneNodeHasNothingToCompareWith) {
   EXPECT_THAT(ran.ends, ::testing::Each(SearchEnd::kNoPeers));
   EXPECT_THAT(ran.notes, HasSubstr("all ranks are on node0: two are needed, three to tell a slow one"));
   EXPECT_THAT(ran.out, Not(HasSubstr("concluded")));
+}
+
+TEST(SearchTest, WhereOneCannotGoOnNoneDoes) {
+  const auto fast = [](const auto&) { return kFast; };
+  for (const std::uint64_t process : {0U, 2U}) {
+    const Ran ran = RunOn(With({"pairs"}), 3, 1, fast, false, {}, process);
+    EXPECT_THAT(ran.ends, ::testing::Each(SearchEnd::kRefused));
+    const std::string number = std::to_string(process);
+    const std::string said = "process " + number + " (node" + number + "): /none/a: cannot be made";
+    EXPECT_EQ(ran.notes, "nccl-bench: " + said + "\n") << "said once";
+    EXPECT_EQ(ran.out, "");
+    EXPECT_TRUE(ran.result.measured.empty());
+    EXPECT_EQ(ran.result.error, said) << "for a file that could be made";
+  }
 }
 
 TEST(SearchTest, TwoNodesAreMeasuredAndNotJudged) {

@@ -18,6 +18,7 @@ constexpr TestName kColumns = Flags("columns: CPU time, time stamps, iterations"
 constexpr TestName kGroups = Flags("groups measure at once, and process 0's is printed");
 constexpr TestName kAlltoallv = Flags("alltoallv: spread, matrix, summary, and matrices that are none");
 constexpr TestName kFiles = Flags("JSON and CSV are valid, have stdout's values and replace nothing");
+constexpr TestName kLeftOut = Flags("-J: a file that cannot be made is left out, as by nccl-tests");
 constexpr TestName kAdaptive = Flags("--adaptive measures until the median is known, or its time is up");
 constexpr TestName kBandwidth = Flags("bandwidth that is asked for is met or missed");
 constexpr TestName kAside =
@@ -210,10 +211,12 @@ constexpr std::array<FlagRow, 32> kTheirFlags = {{
       "stamps per-iteration-stamps"}},
     {"output_file",
      "out.json",
-     "another suffix is told, nccl-tests writes nothing silently; only variables that decide the run are written",
+     "another suffix is told, nccl-tests writes nothing silently; only variables that decide the run are written; a "
+     "file "
+     "that cannot be made is left out, as there, with the reason on stderr (--json refuses it)",
      "",
      {{"bench/option_checks_test.cc", "OptionChecksTest.WarnsOfWhatIsLeftAside"},
-      {{kFiles}},
+      {{kFiles, kLeftOut}},
       "json json-2 json-no-json"}},
     {"average",
      "3",

@@ -279,7 +279,7 @@ sent() { in_cluster --node server1 sh -c 'cat /sys/class/net/[!l]*/statistics/tx
     read3 3 reduce_scatter -b 64K -e 256K -i 96K -n 5 -o max -d int32'
 }
 
-@test "a full disk and a file that cannot be made are said once, the table stands, exit 1" {
+@test "a disk that becomes full is said once, the table stands, exit 1" {
   in_cluster --node server1 sh -c 'mkdir full && mount -t tmpfs -o size=8k tmpfs full && touch full/one'
   bench 2 all_reduce -b 64 -e 16K -f 2 -n 2 --json full/v.json
   ends_with 1
@@ -288,10 +288,37 @@ sent() { in_cluster --node server1 sh -c 'cat /sys/class/net/[!l]*/statistics/tx
   [ "$(grep -c 'full/v.json: cannot be written, its former content stays: No space left' <<<"$output")" -eq 1 ]
   in_cluster --node server1 sh -c 'cat full/v.json; umount full' >"$BATS_TEST_TMPDIR/kept.json"
   python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$BATS_TEST_TMPDIR/kept.json"
-  bench 2 all_reduce -b 64 -e 64 -n 1 --json /nowhere/v.json
-  ends_with 1
-  [[ $output == *"/nowhere/v.json: cannot be made: No such file or directory"* ]]
+}
+
+@test "files that cannot be made end all ranks with 6 before anything is measured, said once" {
+  local long flags message
+  long=$(printf '%0256d' 0)
+  in_cluster --node server1 sh -c 'mkdir kept small && mount -t tmpfs -o size=4k tmpfs small && dd if=/dev/zero of=small/one bs=4k count=1'
+  while IFS='|' read -r flags message; do
+    # shellcheck disable=SC2086
+    bench 3 $flags -b 64 -e 64 -n 1
+    ends_with 6
+    [ "$(rows | wc -l)" -eq 0 ]
+    [ "$(grep -cF "$message" <<<"$output")" -eq 1 ] || { echo "$output"; false; }
+    [[ $output != *"Test "*"failure"* ]]
+  done <<EOF
+all_reduce --json /nowhere/v.json|/nowhere/v.json: cannot be made: No such file or directory. Make its folder first, or
+all_reduce --csv kept/$long|: cannot be made: File name too long. Name a shorter one: the part behind the last / has
+all_reduce --json kept/|kept/: cannot be made: this is the name of a folder. Name a file in it
+all_reduce --json kept/v.json --csv /sys/kernel/v.csv|/sys/kernel/v.csv: cannot be made: 
+all_reduce --json small/v.json|small/v.json: cannot be written: No space left on device. Make room there, or name a
+pairs --csv /nowhere/v.csv|/nowhere/v.csv: cannot be made: No such file or directory. Make its folder first, or
+EOF
+  # Neither a file that could be made, nor a part of one.
+  [ -z "$(in_cluster --node server1 sh -c 'ls kept; umount small')" ]
+}
+
+@test "-J: a file that cannot be made is left out, as by nccl-tests" {
+  bench 2 all_reduce -b 64 -e 64 -n 1 -J /nowhere/v.json
+  is_right
   [ "$(rows | wc -l)" -eq 1 ]
+  [ "$(grep -cx '# skipping json output; /nowhere/v.json not accessible' <<<"$output")" -eq 1 ]
+  [ "$(grep -c 'nccl-bench: -J: /nowhere/v.json: cannot be made: No such file or directory' <<<"$output")" -eq 1 ]
 }
 
 @test "a limit of file sizes is an error, exit 1, and no end by a signal" {

@@ -47,7 +47,7 @@ base::Result<double> TimeRun(std::uint64_t ranks, const std::vector<std::string>
   bench::SimulatedBackend backend({.options = options}, {.processes = ranks, .describe = bench::DevicesToText});
   std::ostringstream out;
   bench::Reporter reporter({.out = &out, .notes = &std::cerr}, {.options = options, .program = "all_reduce_perf"});
-  reporter.Open();
+  NCCL_TUNE_RETURN_IF_ERROR(reporter.Open());
   const auto outcome = bench::RunBenchmark({.backend = &backend, .reporter = &reporter}, options);
   if (!outcome.ok()) return outcome.error();
   NCCL_TUNE_RETURN_IF_ERROR(reporter.Finish());
