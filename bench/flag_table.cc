@@ -189,7 +189,7 @@ constexpr std::array<Flag, 42> kFlags = {{
        a.options.least_busbw = least;
        return base::Ok();
      }},
-    {0, "per-rail", "", "", "measure each rail alone, one after the other", kOurs,
+    {0, "per-rail", "", "", "measure each rail alone, slow ones again; of FILE.json each has FILE.RAIL.json", kOurs,
      [](Asked& a, Text) { return SetFlag(a.options.per_rail); }},
     {0, "nvtx", "", "", "mark sizes and iterations with NVTX ranges, for a profiler", kOurs,
      [](Asked& a, Text) { return SetFlag(a.options.profile); }},

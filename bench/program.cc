@@ -29,6 +29,7 @@
 #include "bench/nccl_build.h"
 #include "bench/observer.h"
 #include "bench/options.h"
+#include "bench/rail_files.h"
 #include "bench/reporter.h"
 #include "bench/search_program.h"
 #include "bench/shown_environment.h"
@@ -167,7 +168,8 @@ class Process {
     if (!seen.ok()) return Broke(seen.error());
     if (leads_) reporter_.Verdicts(seen->verdicts, seen->doubts);
     int status = Judge(*outcome);
-    if (leads_ && !reporter_.Finish().ok() && status == 0) status = kStatusInternal;
+    lost_file_ = leads_ && !reporter_.Finish().ok() && status == 0;
+    if (lost_file_) status = kStatusInternal;
     signalled_.Conclude(status);
     // Process 0 has written all before another's status ends the step.
     if (const auto told = backend_.Broadcast(""); !told.ok()) return Broke(told.error());
@@ -176,6 +178,7 @@ class Process {
   }
 
   const Record& record() const { return reporter_.record(); }
+  bool lost_file() const { return lost_file_; }  // and nothing else is wrong
 
  private:
   int Judge(const Outcome& outcome) {
@@ -218,6 +221,7 @@ class Process {
   Observer& observer_;
   std::optional<Error> refusal_;
   bool leads_;
+  bool lost_file_ = false;
   Reporter reporter_;
   SignalledEnd signalled_;  // last: its thread uses the others
 };
@@ -243,6 +247,7 @@ int Measure(Options options, const Environment& environment, const std::vector<s
   }
   const bool is_mpi = choice->kind == BackendKind::kMpi;
   if (const auto ended = RunPerRail(*world, options, choice->kind, environment, command)) return *ended;
+  TakeRailFiles(environment, options);
   for (const std::string& warning : options.warnings) Note(*world, warning);
   Note(*world, std::string("backend ") + (is_mpi ? "mpi (host memory): " : "nccl: ") + choice->reason);
   if (is_mpi) {
@@ -261,7 +266,7 @@ int Measure(Options options, const Environment& environment, const std::vector<s
   if (const auto ended = RunBesidesTables(**backend, *world, environment, record, refusal)) return *ended;
   Process process(**backend, *world, observer, record, refusal);
   const int status = process.Run(options);
-  TellRail(*world, environment, process.record());
+  TellRail(*world, environment, process.record(), process.lost_file());
   return status;
 }
 

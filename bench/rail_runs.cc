@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/parse_number.h"
+#include "bench/rail_search.h"
 #include "hw/directory_tree.h"
 #include "hw/ip_facts.h"
 #include "hw/read_node.h"
@@ -23,6 +24,7 @@ namespace {
 using base::Environment;
 using base::Error;
 using base::Result;
+using base::Status;
 
 constexpr double kTolerance = 0.8;
 constexpr int kInternal = 1;
@@ -99,9 +101,9 @@ Environment ForChild(const RailRuns& runs, const std::string& rail) {
   return environment;
 }
 
-Result<Ended> RunRail(const RailRuns& runs, std::size_t number) {
+// Sets what leaves this rail alone; returns it for people.
+Result<std::string> Leave(const RailRuns& runs, std::size_t number, Environment& environment) {
   NCCL_TUNE_ASSIGN_OR_RETURN(settings, SettingsFor(runs.rails[number], runs.backend, runs.environment));
-  Environment environment = ForChild(runs, std::to_string(number));
   std::string told;
   for (const auto& [name, value] : settings) {
     if (value.empty()) {
@@ -111,10 +113,7 @@ Result<Ended> RunRail(const RailRuns& runs, std::size_t number) {
       told += " " + name + "=" + value;
     }
   }
-  if (runs.leads) {
-    *runs.notes << ("nccl-bench: rail " + std::to_string(number) + ":" + told + "\n") << std::flush;
-  }
-  return RunOnce(runs, environment);
+  return told;
 }
 
 Result<Ended> Survey(const RailRuns& runs, const std::string& text) {
@@ -138,62 +137,119 @@ std::vector<std::optional<std::uint64_t>> Sent(const RailRuns& runs) {
   return sent;
 }
 
-// Each rail once, and again those whose bytes took another one.
+std::vector<std::string> NamesOf(const std::vector<Rail>& rails) {
+  std::vector<std::string> names;
+  for (const Rail& rail : rails) names.push_back(rail.link.ToString());
+  return names;
+}
+
+std::vector<RailResult> Unmeasured(const std::vector<Rail>& rails) {
+  std::vector<RailResult> results;
+  for (const Rail& rail : rails) results.push_back({.name = rail.link.ToString(), .gbps = rail.gbps});
+  return results;
+}
+
+// Whether this process can measure all rails.
+Status Ready(const RailRuns& runs, const RailFiles& files) {
+  for (const Rail& rail : runs.rails) {
+    const auto settings = SettingsFor(rail, runs.backend, runs.environment);
+    if (settings.ok()) continue;
+    Error error = settings.error();
+    error.where.insert(0, runs.host + ": ");
+    return error;
+  }
+  return runs.leads ? files.Try() : base::Ok();
+}
+
 class RailLoop {
  public:
-  explicit RailLoop(const RailRuns& runs) : runs_(runs), results_(runs.rails.size()) {}
+  RailLoop(const RailRuns& runs, RailFiles& files)
+      : runs_(runs), files_(files), search_(Unmeasured(runs.rails), kTolerance) {}
 
   int All() {
-    std::vector<std::size_t> pending;
-    for (std::size_t rail = 0; rail < results_.size(); ++rail) pending.push_back(rail);
-    for (int attempt = 1; !pending.empty(); ++attempt) {
-      std::vector<std::size_t> astray;
-      for (const std::size_t rail : pending) {
-        const int failed = One(rail, astray);
-        if (failed != 0) return failed;
-      }
-      if (runs_.backend != BackendKind::kMpi || results_.size() < 2) break;
-      const auto survey = Survey(runs_, AstrayToText(astray));
-      if (!survey.ok()) return Refuse(runs_, survey.error(), kInternal);
-      if (survey->status != 0) return survey->status;
-      const auto all = AstrayFromText(std::string(base::Trim(survey->output)), results_.size());
-      if (!all.ok()) return Refuse(runs_, all.error(), kInternal);
-      pending = *all;
-      if (pending.empty() || attempt < kAttempts) continue;
-      return Refuse(runs_, {.what = "the bytes of a rail keep leaving by another one", .where = "--per-rail"},
-                    kInternal);
+    while (!search_.Next().empty()) {
+      if (const int failed = Round(); failed != 0) return failed;
     }
     if (!runs_.leads) return status_;
-    *runs_.out << RailText(results_, kTolerance, runs_.collective) << std::flush;
-    for (const bool slow : SlowRails(results_, kTolerance)) status_ = slow ? kWrongData : status_;
-    return status_;
+    *runs_.out << RailText(search_.results(), kTolerance, runs_.collective) << std::flush;
+    for (const bool slow : SlowRails(search_.results(), kTolerance)) status_ = slow ? kWrongData : status_;
+    return status_ == 0 && lost_file_ ? kInternal : status_;
   }
 
  private:
-  static constexpr int kAttempts = 4;
-
   // Other than 0: the step ends with it.
-  int One(std::size_t number, std::vector<std::size_t>& astray) {
+  int Round() {
+    const std::vector<std::size_t> rails = search_.Next();
+    std::vector<double> busbw;
+    std::vector<std::size_t> astray;
+    for (const std::size_t rail : rails) {
+      const int failed = One(rail, busbw, astray);
+      if (failed != 0) return failed;
+    }
+    RailWish answer;
+    if (runs_.rails.size() > 1) {
+      const auto survey = Survey(runs_, WishToText(search_.Wish(busbw, astray)));
+      if (!survey.ok()) return Refuse(runs_, survey.error(), kInternal);
+      if (survey->status != 0) return survey->status;
+      const auto told = WishFromText(std::string(base::Trim(survey->output)), runs_.rails.size());
+      if (!told.ok()) return Refuse(runs_, told.error(), kInternal);
+      answer = *told;
+    }
+    const Status taken = search_.Take(busbw, answer);
+    for (const std::size_t rail : rails) Keep(files_.Settle(rail, search_.IsLastBest(rail)));
+    return taken.ok() ? 0 : Refuse(runs_, taken.error(), kInternal);
+  }
+
+  int One(std::size_t number, std::vector<double>& busbw, std::vector<std::size_t>& astray) {
+    Environment environment = ForChild(runs_, std::to_string(number));
+    const auto left = Leave(runs_, number, environment);
+    if (!left.ok()) return Refuse(runs_, left.error(), kInvalidUse);
+    if (runs_.leads) {
+      Keep(files_.Begin(number, environment));
+      Tell(number, *left);
+    }
     const auto before = Sent(runs_);
-    const auto ended = RunRail(runs_, number);
-    if (!ended.ok()) return Refuse(runs_, ended.error(), kInvalidUse);
+    const auto ended = RunOnce(runs_, environment);
     if (IsAstray(before, Sent(runs_), number)) astray.push_back(number);
+    files_.RemoveEmpty(number);
+    if (!ended.ok()) return Refuse(runs_, ended.error(), kInvalidUse);
     if (!has_header_ && runs_.leads) *runs_.out << HeaderOf(ended->output) << std::flush;
     has_header_ = true;
-    if (ended->status != 0 && ended->status != kWrongData) {
+    busbw.push_back(BestOf(ended->output).value_or(0));
+    // Said by the child. The others measure on, and so does this one.
+    const bool lost_file = HasLostFile(ended->output);
+    lost_file_ = lost_file_ || lost_file;
+    const int status = lost_file && ended->status == kInternal ? 0 : ended->status;
+    if (status != 0 && status != kWrongData) {
       *runs_.out << ended->output << std::flush;
-      return ended->status;
+      return status;
     }
-    status_ = std::max(status_, ended->status);
-    const Rail& rail = runs_.rails[number];
-    results_[number] = {.name = rail.link.ToString(), .busbw = BestOf(ended->output).value_or(0), .gbps = rail.gbps};
+    status_ = std::max(status_, status);
     return 0;
   }
 
+  void Tell(std::size_t number, const std::string& settings) const {
+    const std::size_t times = search_.results()[number].times;
+    const std::string files = files_.Names(number);
+    *runs_.notes << ("nccl-bench: rail " + std::to_string(number) +
+                     (times == 0 ? "" : ", measured " + std::to_string(times) + " times, again") + ":" + settings +
+                     (files.empty() ? "" : "; results in " + files) + "\n")
+                 << std::flush;
+  }
+
+  // What is wrong with a file ends nothing here: the others would wait.
+  void Keep(const Status& status) {
+    if (status.ok()) return;
+    lost_file_ = true;
+    Refuse(runs_, status.error(), kInternal);
+  }
+
   const RailRuns& runs_;
-  std::vector<RailResult> results_;
+  RailFiles& files_;
+  RailSearch search_;
   int status_ = 0;
   bool has_header_ = false;
+  bool lost_file_ = false;
 };
 
 }  // namespace
@@ -208,12 +264,14 @@ std::vector<Rail> ReadRails(const Environment& environment, BackendKind backend)
 }
 
 int RunRails(const RailRuns& runs) {
-  const auto survey = Survey(runs, RailsToText(runs.host, runs.rails));
+  RailFiles files(runs.json_file, runs.csv_file, NamesOf(runs.rails));
+  const Status ready = Ready(runs, files);
+  const auto survey = Survey(runs, ready.ok() ? RailsToText(runs.host, runs.rails) : RefusalToText(ready.error()));
   if (!survey.ok()) return Refuse(runs, survey.error(), kInternal);
   if (survey->status != 0) return survey->status;
   const auto count = base::ParseInteger<std::uint64_t>(base::Trim(survey->output));
   if (!count.ok() || *count != runs.rails.size()) return Refuse(runs, {.what = "no answer of the survey"}, kInternal);
-  return RailLoop(runs).All();
+  return RailLoop(runs, files).All();
 }
 
 Result<std::string> SurveyRails(Backend& backend, const std::string& text) {
@@ -221,8 +279,8 @@ Result<std::string> SurveyRails(Backend& backend, const std::string& text) {
   NCCL_TUNE_ASSIGN_OR_RETURN(texts, backend.Gather(text));
   Result<std::uint64_t> count = std::uint64_t{0};
   std::string answer;
-  if (place.process == 0 && IsAstrayText(text)) answer = AllAstray(texts);
-  if (place.process == 0 && !IsAstrayText(text)) {
+  if (place.process == 0 && IsWishText(text)) answer = AnswerTo(texts);
+  if (place.process == 0 && !IsWishText(text)) {
     count = CommonCount(texts);
     if (count.ok()) answer = std::to_string(*count);
   }

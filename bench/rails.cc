@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <sstream>
 
 #include "base/parse_number.h"
@@ -17,8 +16,9 @@ using base::Environment;
 using base::Error;
 using base::Result;
 
-constexpr const char* kAstray = "astray";
+constexpr const char* kRefused = "refused: ";  // no host's name
 constexpr const char* kBest = "# best of this rail: ";
+constexpr const char* kLostFile = "# a result file of this rail was not written\n";
 constexpr double kWirePart = 0.97;  // of a line rate that is data, at most: docs/measuring.md
 constexpr double kBits = 8;
 
@@ -96,7 +96,13 @@ std::string RailsToText(const std::string& host, const std::vector<Rail>& rails)
   return text;
 }
 
+std::string RefusalToText(const Error& error) { return kRefused + error.ToString(); }
+
 Result<std::uint64_t> CommonCount(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    if (!text.starts_with(kRefused)) continue;
+    return Error{.code = base::Code::kInvalidInput, .what = text.substr(std::string_view(kRefused).size())};
+  }
   std::map<std::uint64_t, std::string> by_count;  // one node for each
   for (const std::string& text : texts) {
     by_count.emplace(static_cast<std::uint64_t>(std::count(text.begin(), text.end(), ' ')), text);
@@ -127,37 +133,6 @@ bool IsAstray(const std::vector<std::optional<std::uint64_t>>& before,
   return all > kNoise && 2 * own < all;
 }
 
-std::string AstrayToText(const std::vector<std::size_t>& rails) {
-  std::string text = kAstray;
-  for (const std::size_t rail : rails) text += " " + std::to_string(rail);
-  return text;
-}
-
-bool IsAstrayText(const std::string& text) { return text.starts_with(kAstray); }
-
-Result<std::vector<std::size_t>> AstrayFromText(const std::string& text, std::size_t count) {
-  std::vector<std::size_t> rails;
-  std::istringstream words(text);
-  std::string word;
-  words >> word;
-  bool is_right = word == kAstray;
-  while (is_right && words >> word) {
-    const auto rail = base::ParseInteger<std::size_t>(word);
-    is_right = rail.ok() && *rail < count;
-    if (is_right) rails.push_back(*rail);
-  }
-  if (is_right) return rails;
-  return Error{.what = "not a list of rails", .where = "what the processes tell each other", .seen = text};
-}
-
-std::string AllAstray(const std::vector<std::string>& texts) {
-  std::set<std::size_t> all;
-  for (const std::string& text : texts) {
-    for (const std::size_t rail : AstrayFromText(text, std::size_t(-1)).value_or({})) all.insert(rail);
-  }
-  return AstrayToText({all.begin(), all.end()});
-}
-
 std::vector<bool> SlowRails(const std::vector<RailResult>& results, double tolerance) {
   const bool by_rate = std::ranges::all_of(results, [](const auto& one) { return one.gbps && *one.gbps > 0; });
   std::vector<double> shares;
@@ -171,21 +146,23 @@ std::vector<bool> SlowRails(const std::vector<RailResult>& results, double toler
 std::string RailText(const std::vector<RailResult>& results, double tolerance, const std::string& collective) {
   std::size_t width = 4;
   for (const RailResult& one : results) width = std::max(width, one.name.size());
-  std::string text =
-      "#\n# each rail alone, by " + collective + ": best busbw, and what its line rate can carry, in GB/s\n";
-  text += "# " + Right("rail", width + 3) + Right("busbw", 10) + Right("wire", 8) + "\n";
+  std::string text = "#\n# each rail alone, by " + collective +
+                     ": best busbw, and what its line rate can carry, in GB/s; how often it was measured\n";
+  text += "# " + Right("rail", width + 3) + Right("busbw", 10) + Right("wire", 8) + Right("times", 7) + "\n";
   const std::vector<bool> slow = SlowRails(results, tolerance);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const RailResult& one = results[i];
     text += "# " + std::to_string(i) + "  " + Right(one.name, width) + Right(FixedText(one.busbw, 3), 10) +
-            Right(one.gbps ? FixedText(*one.gbps * kWirePart / kBits, 1) : "-", 8) + (slow[i] ? "  slow" : "") + "\n";
+            Right(one.gbps ? FixedText(*one.gbps * kWirePart / kBits, 1) : "-", 8) +
+            Right(std::to_string(one.times), 7) + (slow[i] ? "  slow" : "") + "\n";
   }
   text += "#\n";
   const auto count = std::count(slow.begin(), slow.end(), true);
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!slow[i]) continue;
     text += "# slow rail: " + std::to_string(i) + " " + results[i].name + ": " + FixedText(results[i].busbw, 3) +
-            " GB/s, under " + FixedText(tolerance * 100, 0) + " % of the others for its rate\n";
+            " GB/s, the best of " + std::to_string(results[i].times) + " measurements, under " +
+            FixedText(tolerance * 100, 0) + " % of the others for its rate\n";
     text += "#   next: its cable and switch port, PFC, PCIe width of its card: nccl-tune explain\n";
   }
   const bool none = std::ranges::all_of(results, [](const RailResult& one) { return one.busbw <= 0; });
@@ -210,14 +187,18 @@ std::string HeaderOf(const std::string& output) {
   return header;
 }
 
-std::string BestText(double busbw) { return kBest + FixedText(busbw, 9) + "\n"; }
+std::string BestText(double busbw, bool lost_file) {
+  return kBest + FixedText(busbw, 9) + "\n" + (lost_file ? kLostFile : "");
+}
 
 std::optional<double> BestOf(const std::string& output) {
   const std::size_t at = output.rfind(kBest);
   if (at == std::string::npos) return std::nullopt;
-  const auto number =
-      base::ParseDecimal(base::Trim(std::string_view(output).substr(at + std::string_view(kBest).size())));
+  const std::string_view rest = std::string_view(output).substr(at + std::string_view(kBest).size());
+  const auto number = base::ParseDecimal(base::Trim(rest.substr(0, rest.find('\n'))));
   return number.ok() ? std::optional(*number) : std::nullopt;
 }
+
+bool HasLostFile(const std::string& output) { return output.ends_with(kLostFile); }
 
 }  // namespace nccl_tune::bench

@@ -37,25 +37,22 @@ std::vector<Rail> FindRails(const base::Environment& environment, const facts::N
 base::Result<std::vector<std::pair<std::string, std::string>>> SettingsFor(const Rail& rail, BackendKind backend,
                                                                            const base::Environment& environment);
 
-// Whether all nodes have as many rails: then the number. `texts` are of all processes: "HOST RAIL RAIL ...".
+// Whether all nodes have as many rails: then the number. `texts` are of all processes: "HOST RAIL RAIL ...", or why one
+// cannot go on, which is the Error then.
 std::string RailsToText(const std::string& host, const std::vector<Rail>& rails);
+std::string RefusalToText(const base::Error& error);
 base::Result<std::uint64_t> CommonCount(const std::vector<std::string>& texts);
 
 // Open MPI now and then takes a peer's addresses from the run before (seen in 1 of 30 runs): then the bytes leave by
 // another rail. `before` and `after` are what the interfaces of all rails have sent; nothing where that is not known.
 bool IsAstray(const std::vector<std::optional<std::uint64_t>>& before,
               const std::vector<std::optional<std::uint64_t>>& after, std::size_t rail);
-// The rails that went astray on this node, and, by process 0, on any of them.
-std::string AstrayToText(const std::vector<std::size_t>& rails);
-bool IsAstrayText(const std::string& text);
-std::string AllAstray(const std::vector<std::string>& texts);
-// Fails on what is not text of these for fewer than `count` rails.
-base::Result<std::vector<std::size_t>> AstrayFromText(const std::string& text, std::size_t count);
 
 struct RailResult {
   std::string name{};
   double busbw = 0;  // GB/s, the best row
   std::optional<double> gbps{};
+  std::size_t times = 0;  // measured
 };
 
 // Rails under `tolerance` of what the good ones have, by their line rate where all are known. At least two are needed.
@@ -63,10 +60,13 @@ std::vector<bool> SlowRails(const std::vector<RailResult>& results, double toler
 // Lines with # for stdout.
 std::string RailText(const std::vector<RailResult>& results, double tolerance, const std::string& collective);
 
-// The lines of a run's stdout up to its devices; and how a run of a rail tells its best busbw at the end of it.
+// The lines of a run's stdout up to its devices.
 std::string HeaderOf(const std::string& output);
-std::string BestText(double busbw);
+
+// How a run of a rail tells its best busbw at the end of its stdout, and whether it could not write a result file.
+std::string BestText(double busbw, bool lost_file);
 std::optional<double> BestOf(const std::string& output);
+bool HasLostFile(const std::string& output);
 
 }  // namespace nccl_tune::bench
 

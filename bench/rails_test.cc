@@ -83,6 +83,8 @@ TEST(RailsTest, AllNodesNeedAsMany) {
       {{"n1", "n2"}, "no rail was found: got \"n1 none\""},
       {{"n1 a b", "n2 a", "n3 a"}, "not the same number of rails: got \"n2 a; n1 a b\""},
       {{"n1 a", "n2"}, "not the same number of rails: got \"n2 none; n1 a\""},
+      {{"n1 a", "n2 a", RefusalToText({.what = "cannot be made", .where = "/x/a"})}, "/x/a: cannot be made"},
+      {{RefusalToText({.what = "first"}), RefusalToText({.what = "second"}), "n1"}, "first"},
   };
   for (const auto& [texts, error] : bad) {
     const auto count = CommonCount(texts);
@@ -102,17 +104,6 @@ TEST(RailsTest, BytesThatLeaveByAnotherRailGoAstray) {
   EXPECT_FALSE(IsAstray({}, {}, 0));
 }
 
-TEST(RailsTest, WhatWentAstrayOnAnyNodeIsToldToAll) {
-  EXPECT_EQ(AllAstray({"astray", "astray 2 0", "astray 2"}), "astray 0 2");
-  EXPECT_EQ(AllAstray({"astray", "nonsense"}), "astray");
-  EXPECT_TRUE(IsAstrayText(AstrayToText({})));
-  EXPECT_FALSE(IsAstrayText("server1 mlx5_7:1"));
-  EXPECT_THAT(AstrayFromText("astray 0 2", 3).value_or({}), ElementsAre(0, 2));
-  for (const char* text : {"", "0 2", "astray 3", "astray x", "astray -1", "astray 1,2", "Astray"}) {
-    EXPECT_FALSE(AstrayFromText(text, 3).ok()) << text;
-  }
-}
-
 TEST(RailsTest, SlowIsByTheRateWhereAllAreKnown) {
   EXPECT_THAT(SlowRails({{.busbw = 3}, {.busbw = 0.7}}, 0.8), ElementsAre(false, true));
   EXPECT_THAT(SlowRails({{.busbw = 3, .gbps = 25}, {.busbw = 12, .gbps = 100}}, 0.8), ElementsAre(false, false));
@@ -124,15 +115,17 @@ TEST(RailsTest, SlowIsByTheRateWhereAllAreKnown) {
 }
 
 TEST(RailsTest, ALineForEachRail) {
-  EXPECT_EQ(RailText({{.name = "mlx5_7:1", .busbw = 2.9, .gbps = 25}, {.name = "mlx5_2:1", .busbw = 0.5, .gbps = 25}},
-                     0.8, "all_reduce"),
+  const std::vector<RailResult> results = {{.name = "mlx5_7:1", .busbw = 2.9, .gbps = 25, .times = 1},
+                                           {.name = "mlx5_2:1", .busbw = 0.5, .gbps = 25, .times = 4}};
+  EXPECT_EQ(RailText(results, 0.8, "all_reduce"),
             "#\n"
-            "# each rail alone, by all_reduce: best busbw, and what its line rate can carry, in GB/s\n"
-            "#        rail     busbw    wire\n"
-            "# 0  mlx5_7:1     2.900     3.0\n"
-            "# 1  mlx5_2:1     0.500     3.0  slow\n"
+            "# each rail alone, by all_reduce: best busbw, and what its line rate can carry, in GB/s; how often it was "
+            "measured\n"
+            "#        rail     busbw    wire  times\n"
+            "# 0  mlx5_7:1     2.900     3.0      1\n"
+            "# 1  mlx5_2:1     0.500     3.0      4  slow\n"
             "#\n"
-            "# slow rail: 1 mlx5_2:1: 0.500 GB/s, under 80 % of the others for its rate\n"
+            "# slow rail: 1 mlx5_2:1: 0.500 GB/s, the best of 4 measurements, under 80 % of the others for its rate\n"
             "#   next: its cable and switch port, PFC, PCIe width of its card: nccl-tune explain\n"
             "#\n"
             "# Rails concluded: 1 of 2 slow\n");
@@ -144,12 +137,16 @@ TEST(RailsTest, ALineForEachRail) {
 TEST(RailsTest, ReadsARunsOutput) {
   const std::string header =
       "# nccl-tests version 2.19.6\n#\n# Using devices\n#  Rank  0 Group  0 ...\n#  Rank  1 Group  0 ...\n";
-  const std::string output = header + "#\n#       size\n       64  16\n# Out of bounds\n\n" + BestText(0.125);
-  EXPECT_EQ(HeaderOf(output), header);
-  EXPECT_EQ(BestOf(output), 0.125);
+  const std::string table = header + "#\n#       size\n       64  16\n# Out of bounds\n\n";
+  EXPECT_EQ(HeaderOf(table), header);
   EXPECT_EQ(HeaderOf(""), "");
+  for (const bool lost : {false, true}) {
+    EXPECT_EQ(BestOf(table + BestText(0.125, lost)), 0.125);
+    EXPECT_EQ(HasLostFile(table + BestText(0.125, lost)), lost);
+  }
   for (const char* text : {"", "# best of this rail: ", "# best of this rail: x\n", "# best of this rail: 1 2\n"}) {
     EXPECT_FALSE(BestOf(text).has_value()) << text;
+    EXPECT_FALSE(HasLostFile(text)) << text;
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <iostream>
 #include <utility>
 
@@ -83,6 +82,8 @@ std::optional<int> RunPerRail(const World& world, const Options& options, Backen
                    .host = HostName(),
                    .rails = ReadRails(environment, backend),
                    .collective = std::string(options.collective->name),
+                   .json_file = options.json_file,
+                   .csv_file = options.csv_file,
                    .leads = world.rank == 0,
                    .out = &std::cout,
                    .notes = &std::cerr});
@@ -96,9 +97,9 @@ std::optional<int> RunBesidesTables(Backend& backend, const World& world, const 
   return std::nullopt;
 }
 
-void TellRail(const World& world, const Environment& environment, const Record& record) {
+void TellRail(const World& world, const Environment& environment, const Record& record, bool lost_file) {
   if (world.rank != 0 || !base::Lookup(environment, kRailVariable)) return;
-  std::cout << BestText(BestBusbw(record)) << std::flush;
+  std::cout << BestText(BestBusbw(record), lost_file) << std::flush;
 }
 
 }  // namespace nccl_tune::bench

@@ -27,8 +27,9 @@ std::optional<int> RunPerRail(const World& world, const Options& options, Backen
 std::optional<int> RunBesidesTables(Backend& backend, const World& world, const base::Environment& environment,
                                     const Record& record, const std::optional<base::Error>& refusal);
 
-// What a run of one rail says at its end to who started it; nothing in any other run.
-void TellRail(const World& world, const base::Environment& environment, const Record& record);
+// What a run of one rail says at its end to who started it; nothing in any other run. `lost_file`: all is well but for
+// a result file that could not be written.
+void TellRail(const World& world, const base::Environment& environment, const Record& record, bool lost_file);
 
 }  // namespace nccl_tune::bench
 

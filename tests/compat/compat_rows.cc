@@ -27,7 +27,9 @@ constexpr TestName kHelp = Flags("help and version end with 0, without a step");
 constexpr TestName kStands =
     Flags("-T: a rank that stands still ends the run with 4, and its JSON has what was measured");
 constexpr TestName kBadFlags{"tests/e2e/bench.bats", "bad flags are exit 6, said once, before anything starts"};
-constexpr TestName kRail{"tests/e2e/bench_search.bats", "the slow rail of two is named"};
+constexpr TestName kRail{"tests/e2e/bench_search.bats",
+                         "the slow rail of two is named after four measurements, each rail has files with its best"};
+constexpr TestName kRails{"tests/e2e/bench_search.bats", "two equal rails: none is named"};
 constexpr TestName kMpiTypes = Mpi("MpiCollectivesTest.EveryTypeInAndOutOfPlace");
 constexpr TestName kMpiOps = Mpi("MpiCollectivesTest.EveryOperation");
 constexpr TestName kMpiRoots = Mpi("MpiCollectivesTest.EveryRoot");
@@ -295,7 +297,11 @@ constexpr std::array<FlagRow, 10> kOwnFlags = {{
      "",
      "",
      {{"bench/ending_test.cc", "EndingTest.TheBestRowCountsForMinBusbw"}, {{kBandwidth}}, ""}},
-    {"per-rail", "", "", "", {{"bench/rails_test.cc", "RailsTest.SlowIsByTheRateWhereAllAreKnown"}, {{kRail}}, ""}},
+    {"per-rail",
+     "",
+     "",
+     "",
+     {{"bench/rails_test.cc", "RailsTest.SlowIsByTheRateWhereAllAreKnown"}, {{kRail, kRails}}, ""}},
     {"nvtx",
      "",
      "",

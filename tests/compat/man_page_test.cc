@@ -114,10 +114,13 @@ std::string Text() {
   return text;
 }
 
-// The flags that a text names and the table has not, but for those of srun in the examples.
+// The flags that a text names and the table has not, but for those of srun.
 std::set<std::string> Unknown(const std::string& text) {
   std::set<std::string> names = Found(text, "(?:^|[^A-Za-z0-9-])(-[A-Za-z]|--[a-z][a-z_-]*)(?![A-Za-z0-9_])");
-  for (const char* of_srun : {"--mpi", "--ntasks-per-node", "--gpus-per-node", "--nccl-tune"}) names.erase(of_srun);
+  for (const char* of_srun :
+       {"--mpi", "--ntasks-per-node", "--gpus-per-node", "--nccl-tune", "--wait", "--kill-on-bad-exit"}) {
+    names.erase(of_srun);
+  }
   for (const bench::Flag& flag : bench::Flags()) {
     names.erase(std::string("-") + flag.letter);
     names.erase("--" + std::string(flag.name));

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # nccl-bench finds what is slow: a node and a link among four nodes, a rail of two.
+# shellcheck disable=SC2030,SC2031 # output is that of each test
 
 bats_require_minimum_version 1.5.0
 load cluster
@@ -158,22 +159,89 @@ assert sys.argv[1] == "2" or found["error"] == "ended by signal 15 (Terminated)"
     /usr/bin/python3 -c 'import json, sys; assert not json.load(sys.stdin)["complete"]'
 }
 
-@test "the slow rail of two is named" {
-  needs_pmix
+PLAN='{"v":1,"node":"x","set":{},"ports":[{"hca":"mlx5_1","port":1,"link":"Ethernet","gbps":400,"netdev":"rail0"},{"hca":"mlx5_2","port":1,"link":"Ethernet","gbps":400}]}'
+
+on_rails() { "$CLUSTER" run --name rails "$@" 3>&-; }
+
+# shape_rails FIRST SECOND: rates of the two rails, on both nodes.
+shape_rails() {
   local node rail
-  local plan='{"v":1,"node":"x","set":{},"ports":[{"hca":"mlx5_1","port":1,"link":"Ethernet","gbps":400,"netdev":"rail0"},{"hca":"mlx5_2","port":1,"link":"Ethernet","gbps":400}]}'
   for node in 1 2; do
     for rail in 0 1; do
-      "$CLUSTER" run --name rails --node "server$node" tc qdisc replace dev "rail$rail" root tbf \
-        rate "$([ $rail = 1 ] && echo $SLOW || echo $FAST)" burst 64kb latency 50ms 3>&-
+      on_rails --node "server$node" tc qdisc replace dev "rail$rail" root tbf \
+        rate "$([ $rail = 0 ] && echo "$1" || echo "$2")" burst 64kb latency 50ms
     done
   done
-  run_mpi "$CLUSTER" run --name rails env NCCL_TUNE_PLAN="$plan" srun -N2 --ntasks-per-node=1 --mpi=pmix \
-    nccl-bench all_reduce --per-rail -b 1M -e 1M -n 3
+}
+
+# Fills status and output.
+per_rail() {
+  needs_pmix
+  run_mpi "$CLUSTER" run --name rails env NCCL_TUNE_PLAN="$PLAN" srun -N2 --ntasks-per-node=1 --mpi=pmix \
+    nccl-bench all_reduce --per-rail -b 1M -e 1M -n 3 "$@"
+  echo "$output"  # shown where the test fails
+}
+
+# The best busbw of a rail's JSON file, and that of the table's line.
+busbw_of() {
+  on_rails --node server1 cat "$1" | /usr/bin/python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["results"]
+print("%.3f" % max(row[place]["bus_bw"] for row in rows for place in ("out_of_place", "in_place")))'
+}
+line_of() { grep "^# $1  " <<<"$output"; }
+
+@test "the slow rail of two is named after four measurements, each rail has files with its best" {
+  local rail
+  shape_rails $FAST $SLOW
+  on_rails --node server1 sh -c 'mkdir /tmp/rails && touch /tmp/rails/r.mlx5_1_1.json'
+  per_rail --json /tmp/rails/r.json --csv /tmp/rails/r
   [ "$status" -eq 7 ]
-  [[ "$output" == *"# slow rail: 1 mlx5_2:1: "* ]]
+  [[ "$output" == *"# slow rail: 1 mlx5_2:1: "*" GB/s, the best of 4 measurements, under 80 % of the others"* ]]
   [[ "$output" == *"# Rails concluded: 1 of 2 slow"* ]]
   [ "$(grep -c '^#  Rank ' <<<"$output")" -eq 2 ]
+  [ "$(grep -c 'nccl-bench: rail 1, measured [123] times, again: ' <<<"$output")" -eq 3 ]
+  [ "$(line_of 1 | awk '{print $6, $7}')" = "4 slow" ]
+  # A name that is taken gets a number; nothing else is left.
+  [ "$(on_rails --node server1 sh -c 'ls /tmp/rails' | xargs)" = \
+    "r.mlx5_1_1 r.mlx5_1_1.json r.mlx5_1_1.json.0 r.mlx5_2_1 r.mlx5_2_1.json" ]
+  [[ "$output" == *"; results in /tmp/rails/r.mlx5_2_1.json, /tmp/rails/r.mlx5_2_1"* ]]
+  [ "$(busbw_of /tmp/rails/r.mlx5_1_1.json.0)" = "$(line_of 0 | awk '{print $4}')" ]
+  [ "$(busbw_of /tmp/rails/r.mlx5_2_1.json)" = "$(line_of 1 | awk '{print $4}')" ]
+  for rail in 1 2; do [ "$(on_rails --node server1 cat "/tmp/rails/r.mlx5_${rail}_1" | wc -l)" -eq 2 ]; done
+}
+
+@test "two equal rails: none is named" {
+  shape_rails $FAST $FAST
+  per_rail
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"# all rails are alike"* ]]
+  [[ "$output" == *"# Rails concluded: 0 of 2 slow"* ]]
+}
+
+@test "--per-rail: files that cannot be made end it with 6 before anything is measured, those that get lost later with 1" {
+  local long file message
+  shape_rails $FAST $FAST
+  long=$(printf '%0247d' 0)
+  # r.json of a long name is well, with a rail's name it is not.
+  while IFS='|' read -r file message; do
+    per_rail --json "$file"
+    [ "$status" -eq 6 ]
+    [ "$(grep -c "$message" <<<"$output")" -eq 1 ]
+    [[ "$output" != *"# "* && "$output" != *"nccl-bench: rail "* ]]
+  done <<EOF
+/tmp/$long|: cannot be made: File name too long. Name a shorter one
+/tmp/none/r.json|/tmp/none/r.mlx5_1_1.json: cannot be made: No such file or directory. Make its folder first
+/tmp/|/tmp/: cannot be made: this is the name of a folder
+EOF
+  [ -z "$(on_rails --node server1 sh -c 'ls /tmp | grep 000')" ]
+  on_rails --node server1 sh -c 'mkdir /tmp/full && mount -t tmpfs -o size=4k tmpfs /tmp/full && dd if=/dev/zero of=/tmp/full/one bs=4k count=1'
+  per_rail --json /tmp/full/r.json
+  on_rails --node server1 sh -c 'ls /tmp/full | grep -v one; umount /tmp/full' >"$BATS_TEST_TMPDIR/left" || true
+  [ "$status" -eq 1 ]
+  [[ "$output" == *"# Rails concluded: 0 of 2 slow"* ]]
+  [ "$(grep -c 'r.mlx5_1_1.json: cannot be written' <<<"$output")" -ge 1 ]
+  [ ! -s "$BATS_TEST_TMPDIR/left" ]
 }
 
 @test "nodes with different numbers of rails are told apart before anything is measured" {
