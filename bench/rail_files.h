@@ -21,7 +21,7 @@ namespace nccl_tune::bench {
 // In a child's environment (rail_runs.h): kRailSurvey, or the number of its rail.
 inline constexpr const char* kRailVariable = "NCCL_BENCH_RAIL";
 
-// "DIR/result.json" of "mlx5_1:1" is "DIR/result.mlx5_1_1.json": the rail stands before the last dot of the file's own
+// "DIR/result.json" of "mlx5_0:1" is "DIR/result.mlx5_0_1.json": the rail stands before the last dot of the file's own
 // name, or at its end, with _ for all but letters, digits, "_", "-" and ".". A name of a folder stays one. Pure.
 std::string RailFileName(const std::string& file, const std::string& rail);
 

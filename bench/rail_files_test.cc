@@ -31,16 +31,16 @@ void Put(const std::string& path, const std::string& text) { std::ofstream(path)
 
 TEST(RailFilesTest, FilesAreNamedByTheRail) {
   for (const auto& [file, name] : std::vector<std::pair<std::string, std::string>>{
-           {"result.json", "result.mlx5_1_1.json"},
-           {"/a.b/result.tar.json", "/a.b/result.tar.mlx5_1_1.json"},
-           {"/a.b/result", "/a.b/result.mlx5_1_1"},
-           {".json", ".mlx5_1_1.json"},
-           {"a/.json", "a/.mlx5_1_1.json"},
-           {"result.", "result.mlx5_1_1."},
+           {"result.json", "result.mlx5_0_1.json"},
+           {"/a.b/result.tar.json", "/a.b/result.tar.mlx5_0_1.json"},
+           {"/a.b/result", "/a.b/result.mlx5_0_1"},
+           {".json", ".mlx5_0_1.json"},
+           {"a/.json", "a/.mlx5_0_1.json"},
+           {"result.", "result.mlx5_0_1."},
            {"a/", "a/"},
            {"", ""},
        }) {
-    EXPECT_EQ(RailFileName(file, "mlx5_1:1"), name) << file;
+    EXPECT_EQ(RailFileName(file, "mlx5_0:1"), name) << file;
   }
   EXPECT_EQ(RailFileName("a.csv", "eth0.100"), "a.eth0.100.csv");
   EXPECT_EQ(RailFileName("a.csv", "../../etc\n x"), "a..._.._etc__x.csv") << "no other folder, no odd letter";
@@ -50,17 +50,17 @@ TEST(RailFilesTest, FilesAreNamedByTheRail) {
 TEST(RailFilesTest, WhatCannotBeMadeIsFoundBefore) {
   const std::string folder = Folder();
   const std::string longest(248, 'x');
-  EXPECT_TRUE(RailFiles(folder + "/a.json", folder + "/a.csv", {"mlx5_1:1", "mlx5_2:1"}).Try().ok());
-  EXPECT_TRUE(RailFiles("", "", {"mlx5_1:1"}).Try().ok());
+  EXPECT_TRUE(RailFiles(folder + "/a.json", folder + "/a.csv", {"mlx5_0:1", "mlx5_2:1"}).Try().ok());
+  EXPECT_TRUE(RailFiles("", "", {"mlx5_0:1"}).Try().ok());
   EXPECT_TRUE(RailFiles(folder + "/" + longest, "", {"e12345"}).Try().ok());
   for (const auto& [file, message] : std::vector<std::pair<std::string, std::string>>{
            {folder + "/" + longest, "cannot be made: File name too long. Name a shorter one"},
            {folder + "/", "/: cannot be made: this is the name of a folder. Name a file in it"},
-           {folder + "/none/a.json", "/none/a.mlx5_1_1.json: cannot be made: No such file"},
-           {"/sys/kernel/a", "/sys/kernel/a.mlx5_1_1: cannot be made"},
+           {folder + "/none/a.json", "/none/a.mlx5_0_1.json: cannot be made: No such file"},
+           {"/sys/kernel/a", "/sys/kernel/a.mlx5_0_1: cannot be made"},
        }) {
     for (const bool is_json : {true, false}) {
-      const auto tried = RailFiles(is_json ? file : folder + "/a", is_json ? "" : file, {"mlx5_1:1", "e1"}).Try();
+      const auto tried = RailFiles(is_json ? file : folder + "/a", is_json ? "" : file, {"mlx5_0:1", "e1"}).Try();
       ASSERT_FALSE(tried.ok()) << file;
       EXPECT_THAT(tried.error().ToString(), HasSubstr(message));
     }

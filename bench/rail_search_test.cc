@@ -162,7 +162,7 @@ TEST(RailSearchTest, ARailThatKeepsGoingAstrayIsAnError) {
   const auto fourth = search.Take({40}, {.astray = {1}});
   ASSERT_FALSE(fourth.ok());
   EXPECT_THAT(fourth.error().ToString(),
-              HasSubstr("--per-rail: the bytes of a rail keep leaving by another one: got \"1 mlx5_1:1\""));
+              HasSubstr("--per-rail: the bytes of a rail keep leaving by another one: got \"1 mlx5_0:1\""));
 }
 
 TEST(RailSearchTest, AWishAsText) {

@@ -103,9 +103,9 @@ shows() { [[ $output == *"$1"* ]] || { echo "$output"; false; }; }
   # A rate that a busy machine of two cores holds, too: else a pair is slow by its processors' load.
   local node
   for node in 1 2 3; do
-    in_cluster --node "server$node" tc qdisc replace dev ens11f1 root tbf rate 320mbit burst 64kb latency 50ms
+    in_cluster --node "server$node" tc qdisc replace dev ens11f1 root tbf rate 160mbit burst 64kb latency 1s
   done
-  submit pairs.sbatch "BENCH_FLAGS=-b 1M -n 3"
+  submit pairs.sbatch "BENCH_FLAGS=-b 1M -n 3" "${EAGER[@]}"
   for node in 1 2 3; do in_cluster --node "server$node" tc qdisc del dev ens11f1 root; done
   [ "$status" -eq 0 ] || { echo "$output"; false; }
   [ "$(files_of "$job" | tr ' ' '\n' | grep -c '^pairs\.')" -ge 2 ]

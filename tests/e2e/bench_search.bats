@@ -29,8 +29,8 @@ teardown() {
 
 head_run() { "$CLUSTER" run --name search "$@" 3>&-; }
 
-# Shapes what a node sends on its link.
-shape() { head_run --node "$1" tc qdisc replace dev $LINK root tbf rate "$2" burst 64kb latency 50ms; }
+# Shapes what a node sends on its link. The queue holds all that waits: a dropped packet costs as much as a slow link.
+shape() { head_run --node "$1" tc qdisc replace dev $LINK root tbf rate "$2" burst 64kb latency 1s; }
 shape_all() { for node in 1 2 3 4; do shape "server$node" "$1"; done; }
 
 # Shapes what a node sends to one address; the rest goes at the rate of all.
@@ -46,7 +46,7 @@ shape_to() {
 # Fills status and output.
 search() {
   needs_pmix
-  run_mpi head_run env "NCCL_SOCKET_IFNAME==$LINK" srun -N4 --ntasks-per-node=1 --mpi=pmix nccl-bench "$@" "${SIZES[@]}"
+  run_mpi head_run env "${EAGER[@]}" "NCCL_SOCKET_IFNAME==$LINK" srun -N4 --ntasks-per-node=1 --mpi=pmix nccl-bench "$@" "${SIZES[@]}"
   echo "$output"  # shown where the test fails
 }
 
@@ -169,7 +169,7 @@ shape_rails() {
   for node in 1 2; do
     for rail in 0 1; do
       on_rails --node "server$node" tc qdisc replace dev "rail$rail" root tbf \
-        rate "$([ $rail = 0 ] && echo "$1" || echo "$2")" burst 64kb latency 50ms
+        rate "$([ $rail = 0 ] && echo "$1" || echo "$2")" burst 64kb latency 1s
     done
   done
 }
@@ -177,7 +177,7 @@ shape_rails() {
 # Fills status and output.
 per_rail() {
   needs_pmix
-  run_mpi "$CLUSTER" run --name rails env NCCL_TUNE_PLAN="$PLAN" srun -N2 --ntasks-per-node=1 --mpi=pmix \
+  run_mpi "$CLUSTER" run --name rails env "${EAGER[@]}" NCCL_TUNE_PLAN="$PLAN" srun -N2 --ntasks-per-node=1 --mpi=pmix \
     nccl-bench all_reduce --per-rail -b 1M -e 1M -n 3 "$@"
   echo "$output"  # shown where the test fails
 }

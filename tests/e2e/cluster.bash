@@ -92,6 +92,11 @@ run_mpi() {
   done
 }
 
+# Variables with which Open MPI sends up to 2 MiB at once over TCP. With a rendezvous its answer waits, at random, behind
+# the data of the same direction: a link of 160 Mbit/s then carries half as much.
+# shellcheck disable=SC2034  # used by the test files
+EAGER=(OMPI_MCA_btl_tcp_{eager_limit,rndv_eager_limit,max_send_size}"=2097152")
+
 # Waits until a command succeeds, at most 10 seconds.
 eventually() {
   local deadline=$((SECONDS + 10))
