@@ -293,7 +293,7 @@ sent() { in_cluster --node server1 sh -c 'cat /sys/class/net/[!l]*/statistics/tx
 @test "files that cannot be made end all ranks with 6 before anything is measured, said once" {
   local long flags message
   long=$(printf '%0256d' 0)
-  in_cluster --node server1 sh -c 'mkdir kept full && mount -t tmpfs -o size=4k tmpfs full && dd if=/dev/zero of=full/one bs=4k count=1'
+  in_cluster --node server1 sh -c 'mkdir kept packed && mount -t tmpfs -o size=4k tmpfs packed && dd if=/dev/zero of=packed/one bs=4k count=1'
   while IFS='|' read -r flags message; do
     # shellcheck disable=SC2086
     bench 3 $flags -b 64 -e 64 -n 1
@@ -306,11 +306,11 @@ all_reduce --json /nowhere/v.json|/nowhere/v.json: cannot be made: No such file 
 all_reduce --csv kept/$long|: cannot be made: File name too long. Name a shorter one: the part behind the last / has
 all_reduce --json kept/|kept/: cannot be made: this is the name of a folder. Name a file in it
 all_reduce --json kept/v.json --csv /sys/kernel/v.csv|/sys/kernel/v.csv: cannot be made: 
-all_reduce --json full/v.json|full/v.json: cannot be written: No space left on device. Make room there, or name a
+all_reduce --json packed/v.json|packed/v.json: cannot be written: No space left on device. Make room there, or name a
 pairs --csv /nowhere/v.csv|/nowhere/v.csv: cannot be made: No such file or directory. Make its folder first, or
 EOF
   # Neither a file that could be made, nor a part of one.
-  [ -z "$(in_cluster --node server1 sh -c 'ls kept; umount full')" ]
+  [ -z "$(in_cluster --node server1 sh -c 'ls kept; umount packed')" ]
 }
 
 @test "-J: a file that cannot be made is left out, as by nccl-tests" {
