@@ -24,21 +24,19 @@ from tools.testing import cases, long_forms, slurm, stages
 EXPECTED = "tests/expected-count"
 
 
-def all_stages(files, whole=True):
-    """The stages of the default run, in order: what fails fast first. `whole`: they all are run."""
+def all_stages(files):
+    """The stages of the default run, in order: what fails fast first."""
     threaded = ("pmix", "launcher", "spank", "base", "envplugin", "tests/envplugin")
     # The rest of bench/ has no threads of its own, and much to compile.
     workers = ("//bench:thread_team_test", "//bench:benchmark_test", "//bench:simulated_backend_test", "//bench:watchdog_test")
-    # Most of its time is compiling, most of that of end-to-end tests is waiting.
-    unit = stages.Bazel("unit", "clang-asan", without=stages.SLOW, each_case=True, only_tests=True)
     return [
         stages.Shell(),
         stages.Python(),
         # Each unit test is compiled once, with sanitizers; what GCC makes for installation is in the tests of whole parts
         # and end to end. Both for all takes longer than there is: --long=gcc.
-        stages.Bazel("whole", folders=("tests",), each_case=True),
-        stages.Bats(files, **({"beside": unit.built_beside} if whole else {})),
-        unit,
+        stages.Bazel("whole", folders=("tests",), without=("tests/mpi",), each_case=True),
+        stages.Bats(files),
+        stages.Bazel("unit", "clang-asan", without=stages.SLOW, each_case=True, only_tests=True),
         stages.Bazel("tsan", "tsan", threaded, also=workers, only_tests=True),
     ]
 
@@ -129,7 +127,7 @@ def main(words):
         if unknown:
             return wrong("unknown long form", unknown[0], long_forms.names())
         return close(run_all(long_forms.stages_of(options.long)))
-    chosen = all_stages(options.e2e or slurm.e2e_files(), not (options.only or options.e2e))
+    chosen = all_stages(options.e2e or slurm.e2e_files())
     known = [stage.name for stage in chosen]
     if options.list:
         print("\n".join(known))

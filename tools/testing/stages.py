@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stages of a test run. Each yields cases; none stops the others."""
-import contextlib
 import glob
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -62,30 +60,12 @@ class Bazel:
         # A configuration of its own folder: sharing one would rebuild everything at each change of it.
         return os.path.join(os.getcwd(), ".bazel-cache", self.config) if self.config else None
 
-    def _options(self):
-        # bazel-bin stays what is installed and tested end to end.
-        return [f"--config={self.config}", "--experimental_convenience_symlinks=ignore"] * bool(self.config) + self.flags
-
-    @contextlib.contextmanager
-    def built_beside(self):
-        """Builds with what the processors have to spare, while the with-block runs. What does not build, run() tells."""
-        # In a session of its own, whose share of the processors is the least that there is (sched(7), autogroups); without a
-        # server, which would have another session.
-        script = '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; . tools/bazel.bash && bazel_command --batch "$@"'
-        command = ["nice", "-n", "19", "bash", "-c", script, "bazel", f"--output_base={self._output_base()}", "build",
-                   "--build_tests_only", "--keep_going", "--noshow_progress", *self._options(), "--", *self.targets]
-        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              start_new_session=True) as process:
-            try:
-                yield
-            finally:
-                # As Ctrl-C: it remembers what is done.
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGINT)
-
     def run(self):
         """The cases of every test program below the targets."""
-        base, options = self._output_base(), self._options()
+        base = self._output_base()
+        # bazel-bin stays what is installed and tested end to end.
+        options = [f"--config={self.config}", "--experimental_convenience_symlinks=ignore"] if self.config else []
+        options += self.flags
         started = time.time()
         status = bazel(["test", *options, "--keep_going", "--noshow_progress", "--", *self.targets], base)
         found = self._collect(bazel_info("bazel-testlogs", options, base), started)
@@ -188,10 +168,9 @@ class Shell:
 class Bats:
     """End-to-end tests on the embedded cluster: one file after the other, each with clusters of its own."""
 
-    def __init__(self, files, name="e2e", environment=None, beside=contextlib.nullcontext):
+    def __init__(self, files, name="e2e", environment=None):
         self.files, self.name = files, name
         self._environment = environment  # added to that of the tests
-        self._beside = beside  # makes what is entered while the tests run
 
     def run(self):
         """One case a test."""
@@ -199,10 +178,9 @@ class Bats:
         if subprocess.run(["tools/build"], check=False).returncode:
             return [Case(f"{self.name}: build", time.time() - started, cases.FAILED, "tools/build failed")]
         out = []
-        with self._beside():
-            for path in self.files:
-                say(f"-- {path}")
-                out += self._run_file(path)
+        for path in self.files:
+            say(f"-- {path}")
+            out += self._run_file(path)
         return out
 
     def _run_file(self, path):
