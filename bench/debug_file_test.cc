@@ -46,7 +46,7 @@ TEST(DebugFileTest, WhatCanBeWrittenIsLeftAsItWas) {
 TEST(DebugFileTest, NamesThatCannotBe) {
   const std::string start = ": NCCL's log (--nccl-debug) cannot be made on node1: ";
   for (const auto& [path, message] : std::vector<std::pair<std::string, std::string>>{
-           {"/nonexistent/log", "No such file or directory. Make its folder first"},
+           {"/proc/nonexistent/log", "No such file or directory. Make its folder first"},
            {"/dev/null/log", "Not a directory. Make its folder first"},
            {"/", "Is a directory. Name a file elsewhere"},
            {testing::TempDir(), "Is a directory"},

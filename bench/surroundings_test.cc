@@ -45,7 +45,7 @@ TEST(SurroundingsTest, TheMatrixOfAFile) {
   ASSERT_TRUE(traffic.ok()) << traffic.error().ToString();
   EXPECT_EQ(traffic->side(), 2);
   for (const auto& [file, message] :
-       {std::pair<std::string, const char*>{"/nonexistent/matrix", "No such file or directory"},
+       {std::pair<std::string, const char*>{"/proc/nonexistent/matrix", "No such file or directory"},
         {"/", "is no file"},
         {"/dev/zero", "is no file"},
         {Temporary("bad", "1 2\n3 x\n"), "bad"},
@@ -64,7 +64,7 @@ TEST(SurroundingsTest, TheMatrixOfAFile) {
 }
 
 TEST(SurroundingsTest, ThisMachine) {
-  EXPECT_EQ(ReadFile("/nonexistent/file"), "");
+  EXPECT_EQ(ReadFile("/proc/nonexistent/file"), "");
   EXPECT_EQ(ReadFile(Temporary("file", "two\nlines\n")), "two\nlines\n");
   EXPECT_GE(UsableCores(), 1);
   EXPECT_EQ(OwnFolder().front(), '/');

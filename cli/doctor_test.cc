@@ -250,10 +250,11 @@ TEST(DoctorTest, WhyItIsNotLoaded) {
     EXPECT_FALSE(got.is_well) << row.verdict;
     EXPECT_EQ(Verdict(got), row.verdict);
   }
-  const auto gone = Look(Installed(kLine), {{"SLURM_CONF", "/nonexistent"}});
-  EXPECT_EQ(Verdict(gone),
-            "not known: /nonexistent cannot be read: No such file or directory. SLURM_CONF names it: set it right, or "
-            "unset it");
+  const auto gone = Look(Installed(kLine), {{"SLURM_CONF", "/proc/nonexistent"}});
+  EXPECT_EQ(
+      Verdict(gone),
+      "not known: /proc/nonexistent cannot be read: No such file or directory. SLURM_CONF names it: set it right, or "
+      "unset it");
   const auto other = Look(Installed(kLine), {}, "slurm 21.08.1");
   EXPECT_FALSE(other.is_well);
   EXPECT_TRUE(Verdict(other).starts_with("not loaded: Slurm 21.08 refuses a plugin made for ")) << other.text;

@@ -70,9 +70,9 @@ TEST(InstallationTest, WhereThereIsNoLine) {
   EXPECT_FALSE(Read({{kConf, ""}}).plugstack.is_read);
   EXPECT_EQ(Read({{kConf, ""}}).stack, kStack);
   EXPECT_FALSE(Read({{kConf, ""}, {kStack, "# nothing\n"}}).line);
-  const auto gone = Read({}, "/nonexistent");
+  const auto gone = Read({}, "/proc/nonexistent");
   ASSERT_TRUE(gone.unread);
-  EXPECT_EQ(gone.slurm_conf, "nonexistent");
+  EXPECT_EQ(gone.slurm_conf, "proc/nonexistent");
   EXPECT_EQ(gone.policy, kUsual);
 }
 

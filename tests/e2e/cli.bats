@@ -99,12 +99,12 @@ TP_SOCKET_IFNAME=ens11f1" ]
 }
 
 @test "a machine that cannot be read: exit status 1, what and where" {
-  run -1 "$TUNE" env --root /nonexistent
-  [[ $output == *"/nonexistent"*"No such file"* ]]
+  run -1 "$TUNE" env --root /proc/nonexistent
+  [[ $output == *"/proc/nonexistent"*"No such file"* ]]
   run -1 "$TUNE" env --root "$BATS_TEST_TMPDIR"
   [[ $output == *"no machine here"* ]]
-  run -1 "$TUNE" env --host /nonexistent/capture
-  [[ $output == *"/nonexistent"* ]]
+  run -1 "$TUNE" env --host /proc/nonexistent/capture
+  [[ $output == *"/proc/nonexistent"* ]]
   run -1 "$TUNE" env --host /etc/passwd
   [[ $output == *"/etc/passwd:1: not a capture"*'expected "nccl-tune-capture 1"'* ]]
   : >"$BATS_TEST_TMPDIR/empty"
@@ -119,9 +119,9 @@ TP_SOCKET_IFNAME=ens11f1" ]
 }
 
 @test "capture does not lose an old file when it cannot write" {
-  run -1 "$TUNE" capture /nonexistent/file --host "$HOST"
-  [[ $output == *"/nonexistent/file: cannot write"* ]]
-  [ ! -e /nonexistent ]
+  run -1 "$TUNE" capture /proc/nonexistent/file --host "$HOST"
+  [[ $output == *"/proc/nonexistent/file: cannot write"* ]]
+  [ ! -e /proc/nonexistent ]
   echo old >"$BATS_TEST_TMPDIR/old"
   run -1 "$TUNE" capture "$BATS_TEST_TMPDIR/old" --host /etc/passwd
   [ "$(cat "$BATS_TEST_TMPDIR/old")" = old ]
@@ -176,8 +176,8 @@ Everywhere
 @test "check-policy of what is no policy" {
   run -2 "$TUNE" check-policy a b
   [[ $output == *"unexpected word after check-policy"* ]]
-  run -1 "$TUNE" check-policy /nonexistent/policy.toml
-  [[ $output == *"/nonexistent/policy.toml: No such file"* ]]
+  run -1 "$TUNE" check-policy /proc/nonexistent/policy.toml
+  [[ $output == *"/proc/nonexistent/policy.toml: No such file"* ]]
   run -1 "$TUNE" check-policy "$BATS_TEST_TMPDIR"
   [[ $output == *"Is a directory"* ]]
   run -1 "$TUNE" check-policy /dev/zero

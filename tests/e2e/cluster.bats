@@ -76,8 +76,8 @@ plain_cluster() { "${PLAIN[@]}" "$PLAIN_CLUSTER" "$@"; }
   check '--name: got "../x"' up --name ../x
   check '--nodes: got "0"' up --name other --nodes 0
   check '--machine: got "nosuch"' up --name other --machine nosuch
-  check '--bin: got "/nonexistent"' up --name other --bin /nonexistent
-  NCCL_TUNE_BIN=/nonexistent check 'NCCL_TUNE_BIN: got "/nonexistent"' up --name other
+  check '--bin: got "/proc/nonexistent"' up --name other --bin /proc/nonexistent
+  NCCL_TUNE_BIN=/proc/nonexistent check 'NCCL_TUNE_BIN: got "/proc/nonexistent"' up --name other
   check 'NODE: got "server9"' set --name shared server9 sys/x 1
   check 'PATH: got "../../conf/slurm.conf"' set --name shared server1 ../../conf/slurm.conf 1
   check 'No such file' set --name shared server1 sys/nosuch 1

@@ -34,7 +34,7 @@ static int device_count = -1;
 
 static const char* root(void) {
   const char* folder = getenv("NCCL_TUNE_FAKE_ROOT");
-  return folder == NULL ? "/nonexistent" : folder;
+  return folder == NULL ? "/proc/nonexistent" : folder;
 }
 
 /* The first line of a file of the machine, without its end; 0 when there is none. */

@@ -26,7 +26,7 @@ from embedded_cluster import capture  # netns.py has set the path
 HERE = Path(__file__).resolve().parent
 HOSTS = HERE.parent / "hosts"
 # No /root/.nccl.conf of the machine that this runs on.
-CLEAN = {"PATH": os.environ.get("PATH", "/usr/sbin:/usr/bin:/sbin:/bin"), "HOME": "/nonexistent"}
+CLEAN = {"PATH": os.environ.get("PATH", "/usr/sbin:/usr/bin:/sbin:/bin"), "HOME": "/proc/nonexistent"}
 
 
 @dataclass

@@ -147,7 +147,7 @@ def run(options, start):
     root = Path(tempfile.mkdtemp(prefix="nccl-tune-ports."))
     (root / "sys").mkdir()
     lay_out(machine, root)
-    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LD_LIBRARY_PATH": options.verbs,
+    environment = {"PATH": os.environ["PATH"], "HOME": "/proc/nonexistent", "LD_LIBRARY_PATH": options.verbs,
                    "NCCL_TUNE_FAKE_ROOT": str(root)} | FIXED | start.variables
     if "LD_LIBRARY_PATH" in os.environ:
         environment["LD_LIBRARY_PATH"] += ":" + os.environ["LD_LIBRARY_PATH"]

@@ -36,7 +36,7 @@ TEST(NcclLibraryTest, LastWarning) {
 }
 
 TEST(NcclLibraryTest, NoLibrary) {
-  const auto missing = OpenNccl("/nonexistent/libnccl.so.2");
+  const auto missing = OpenNccl("/proc/nonexistent/libnccl.so.2");
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, base::Code::kNotFound);
   EXPECT_EQ(missing.error().what, "no libnccl.so.2");

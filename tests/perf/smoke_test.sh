@@ -41,8 +41,8 @@ for wrong in "0 $program $empty" "x $program $empty" "2 $program"; do
   # shellcheck disable=SC2086  # several words on purpose
   ! "$paired" $wrong 2>/dev/null || fail "accepted: $wrong"
 done
-message=$("$paired" 1 /nonexistent/program "$empty" 2>&1) && fail "measured a program that is not there"
-expect "$message" "/nonexistent/program: cannot be started"
+message=$("$paired" 1 /proc/nonexistent/program "$empty" 2>&1) && fail "measured a program that is not there"
+expect "$message" "/proc/nonexistent/program: cannot be started"
 message=$("$paired" 1 /bin/false "$empty" 2>&1) && fail "measured a program that failed"
 expect "$message" "/bin/false: ended with status"
 

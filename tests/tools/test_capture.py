@@ -103,7 +103,7 @@ class Parse(unittest.TestCase):
 
     def test_no_such_file(self):
         with self.assertRaises(ClusterError) as raised:
-            capture.read(Path("/nonexistent/x.capture"))
+            capture.read(Path("/proc/nonexistent/x.capture"))
         self.assertIn("No such file", str(raised.exception))
 
 

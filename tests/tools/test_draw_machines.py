@@ -74,7 +74,7 @@ class Draw(unittest.TestCase):
         for options in ([], ["--seed", "x"], ["--reference", "--seed", "1"], ["--seed", "1", "--nodes", "0"],
                         ["--seed", "1", "--nodes", "61"]):
             with self.subTest(options):
-                self.assertEqual(draw("/nonexistent", *options).returncode, 2)
+                self.assertEqual(draw("/proc/nonexistent", *options).returncode, 2)
 
 
 class Seccomp(unittest.TestCase):

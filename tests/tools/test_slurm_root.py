@@ -59,7 +59,7 @@ class Select(WithRoot):
         (self.root / "etc" / "hosts").rmdir()
         for option, message in (("", '--slurm-root: got "", expected an absolute path'),
                                 ("root", '--slurm-root: got "root", expected an absolute path'),
-                                ("/nonexistent", "a Debian root, which has dev, etc/group"),
+                                ("/proc/nonexistent", "a Debian root, which has dev, etc/group"),
                                 ("/etc/passwd", "a Debian root, which has dev, etc/group"),
                                 (str(self.root), "a Debian root, which has etc/hosts; python3 -m tools.testing.roots")):
             with self.subTest(option), self.assertRaises(ClusterError) as raised:
@@ -101,10 +101,10 @@ class Programs(WithRoot):
     """What must be installed."""
 
     def test_missing_programs(self):
-        with mock.patch.object(slurm_root, "PATH", "/nonexistent"), self.assertRaises(ClusterError) as raised:
+        with mock.patch.object(slurm_root, "PATH", "/proc/nonexistent"), self.assertRaises(ClusterError) as raised:
             SlurmRoot().check_programs()
         self.assertEqual(raised.exception.status, NOT_POSSIBLE)
-        self.assertIn("got no slurmctld, slurmd, sinfo, srun, munged, ip in /nonexistent,", str(raised.exception))
+        self.assertIn("got no slurmctld, slurmd, sinfo, srun, munged, ip in /proc/nonexistent,", str(raised.exception))
         self.assertIn("apt-get install --no-install-recommends slurmctld slurmd slurm-client munge iproute2",
                       str(raised.exception))
 
