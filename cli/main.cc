@@ -12,6 +12,7 @@
 
 #include "base/environment.h"
 #include "base/result.h"
+#include "base/standard_descriptors.h"
 #include "base/version.h"
 #include "cli/check_policy.h"
 #include "cli/doctor.h"
@@ -180,4 +181,7 @@ int Run(const std::vector<std::string>& words) {
 }  // namespace
 }  // namespace nccl_tune::cli
 
-int main(int argc, char** argv) { return nccl_tune::cli::Run({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  if (!nccl_tune::base::OpenStandardDescriptors()) std::cout.setstate(std::ios::badbit);
+  return nccl_tune::cli::Run({argv + (argc > 0 ? 1 : 0), argv + argc});
+}

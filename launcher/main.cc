@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/environment.h"
+#include "base/standard_descriptors.h"
 #include "base/version.h"
 #include "launcher/launch.h"
 #include "launcher/options.h"
@@ -30,6 +31,8 @@ int Main(const std::vector<std::string>& arguments, const base::Environment& env
 }  // namespace nccl_tune::launcher
 
 int main(int argc, char** argv) {
+  // Else PMIx's sockets would be what PROGRAM writes to.
+  static_cast<void>(nccl_tune::base::OpenStandardDescriptors());
   // The environment as it was given: PMIx adds to it.
   const auto environment = nccl_tune::base::CopyEnvironment(environ);
   const int status =
