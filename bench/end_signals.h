@@ -35,9 +35,12 @@ class EndSignals {
  private:
   void Wait();
   bool IsOverWithin(std::chrono::milliseconds patience) const;
+  int Next() const;
 
   Answers answers_;
   sigset_t signals_{};
+  int arrived_ = -1;  // signalfd
+  int over_ = -1;     // eventfd, of the destructor
   std::thread thread_;
 };
 

@@ -50,7 +50,21 @@ TEST(EndSignalsDeathTest, LeavesAnIgnoredSignalAlone) {
 }
 
 TEST(EndSignalsDeathTest, LeavesOtherSignalsAlone) {
-  EXPECT_EXIT(EndBy(SIGUSR1), testing::KilledBySignal(SIGUSR1), "^$");
+  for (const int number : {SIGUSR1, SIGUSR2, SIGALRM}) {
+    EXPECT_EXIT(EndBy(number), testing::KilledBySignal(number), "^$");
+  }
+}
+
+TEST(EndSignalsDeathTest, AnotherSignalThatAProgramHandlesDoesNotDeafen) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGUSR2, [](int) {});
+        const EndSignals signals(Say());
+        kill(getpid(), SIGUSR2);
+        kill(getpid(), SIGTERM);
+        while (true) pause();
+      },
+      testing::KilledBySignal(SIGTERM), "^ended by signal 15");
 }
 
 TEST(EndSignalsDeathTest, AfterItsEndTheProcessKeepsItsOwnStatus) {
