@@ -14,6 +14,7 @@
 
 #include "base/parse_number.h"
 #include "bench/rail_search.h"
+#include "bench/same_start.h"
 #include "hw/directory_tree.h"
 #include "hw/ip_facts.h"
 #include "hw/read_node.h"
@@ -284,9 +285,11 @@ Result<std::string> SurveyRails(Backend& backend, const std::string& text) {
     count = CommonCount(texts);
     if (count.ok()) answer = std::to_string(*count);
   }
+  // A process that measures a table waits for a decision (same_start.h), and this is one for it.
+  if (!count.ok()) answer = DecisionToText({.refusal = count.error().ToString()});
   NCCL_TUNE_ASSIGN_OR_RETURN(shared, backend.Broadcast(answer));
   if (!count.ok()) return count.error();
-  return shared;
+  return DecisionFromText(shared).refusal.empty() ? shared : "";
 }
 
 }  // namespace nccl_tune::bench

@@ -23,7 +23,7 @@ constexpr double kTolerance = 0.8;
 
 std::vector<RailResult> Equal(std::size_t count) {
   std::vector<RailResult> rails;
-  for (std::size_t i = 0; i < count; ++i) rails.push_back({.name = "mlx5_" + std::to_string(i) + ":1", .gbps = 400});
+  for (std::size_t i = 0; i < count; ++i) rails.push_back({.name = "rail" + std::to_string(i) + ":1", .gbps = 400});
   return rails;
 }
 
@@ -162,7 +162,7 @@ TEST(RailSearchTest, ARailThatKeepsGoingAstrayIsAnError) {
   const auto fourth = search.Take({40}, {.astray = {1}});
   ASSERT_FALSE(fourth.ok());
   EXPECT_THAT(fourth.error().ToString(),
-              HasSubstr("--per-rail: the bytes of a rail keep leaving by another one: got \"1 mlx5_0:1\""));
+              HasSubstr("--per-rail: the bytes of a rail keep leaving by another one: got \"1 rail1:1\""));
 }
 
 TEST(RailSearchTest, AWishAsText) {

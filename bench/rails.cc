@@ -7,6 +7,7 @@
 
 #include "base/parse_number.h"
 #include "bench/number_text.h"
+#include "bench/same_start.h"
 #include "bench/schedule.h"
 
 namespace nccl_tune::bench {
@@ -16,7 +17,8 @@ using base::Environment;
 using base::Error;
 using base::Result;
 
-constexpr const char* kRefused = "refused: ";  // no host's name
+constexpr std::string_view kRails = "rails: ";
+constexpr const char* kRefused = "refused: ";
 constexpr const char* kBest = "# best of this rail: ";
 constexpr const char* kLostFile = "# a result file of this rail was not written\n";
 constexpr double kWirePart = 0.97;  // of a line rate that is data, at most: docs/measuring.md
@@ -91,7 +93,7 @@ Result<std::vector<std::pair<std::string, std::string>>> SettingsFor(const Rail&
 }
 
 std::string RailsToText(const std::string& host, const std::vector<Rail>& rails) {
-  std::string text = host;
+  std::string text = std::string(kRails) + host;
   for (const Rail& rail : rails) text += " " + rail.link.ToString();
   return text;
 }
@@ -99,12 +101,17 @@ std::string RailsToText(const std::string& host, const std::vector<Rail>& rails)
 std::string RefusalToText(const Error& error) { return kRefused + error.ToString(); }
 
 Result<std::uint64_t> CommonCount(const std::vector<std::string>& texts) {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i].starts_with(kRails) || texts[i].starts_with(kRefused)) continue;
+    return Error{.code = base::Code::kInvalidInput, .what = DiffersText(i, "")};
+  }
   for (const std::string& text : texts) {
     if (!text.starts_with(kRefused)) continue;
     return Error{.code = base::Code::kInvalidInput, .what = text.substr(std::string_view(kRefused).size())};
   }
   std::map<std::uint64_t, std::string> by_count;  // one node for each
-  for (const std::string& text : texts) {
+  for (const std::string& whole : texts) {
+    const std::string text = whole.substr(kRails.size());
     by_count.emplace(static_cast<std::uint64_t>(std::count(text.begin(), text.end(), ' ')), text);
   }
   if (by_count.size() == 1 && by_count.begin()->first > 0) return by_count.begin()->first;
@@ -164,6 +171,11 @@ std::string RailText(const std::vector<RailResult>& results, double tolerance, c
             " GB/s, the best of " + std::to_string(results[i].times) + " measurements, under " +
             FixedText(tolerance * 100, 0) + " % of the others for its rate\n";
     text += "#   next: its cable and switch port, PFC, PCIe width of its card: nccl-tune explain\n";
+  }
+  if (2 * static_cast<std::size_t>(count) > results.size()) {
+    text +=
+        "# more than half are slow beside the best: rather noise than faults. Measure again on quiet nodes, with "
+        "larger messages (-b 128M -e 128M)\n";
   }
   const bool none = std::ranges::all_of(results, [](const RailResult& one) { return one.busbw <= 0; });
   if (none) {

@@ -37,8 +37,8 @@ std::vector<Rail> FindRails(const base::Environment& environment, const facts::N
 base::Result<std::vector<std::pair<std::string, std::string>>> SettingsFor(const Rail& rail, BackendKind backend,
                                                                            const base::Environment& environment);
 
-// Whether all nodes have as many rails: then the number. `texts` are of all processes: "HOST RAIL RAIL ...", or why one
-// cannot go on, which is the Error then.
+// Whether all nodes have as many rails: then the number. `texts` are of all processes: "rails: HOST RAIL RAIL ...", or
+// why one cannot go on, which is the Error then. Another text is of a process that was started with other flags.
 std::string RailsToText(const std::string& host, const std::vector<Rail>& rails);
 std::string RefusalToText(const base::Error& error);
 base::Result<std::uint64_t> CommonCount(const std::vector<std::string>& texts);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/same_start.h"
+
 namespace nccl_tune::bench {
 namespace {
 
@@ -76,15 +78,22 @@ TEST(RailsTest, SettingsLeaveOneRail) {
 }
 
 TEST(RailsTest, AllNodesNeedAsMany) {
-  EXPECT_EQ(RailsToText("n1", {{.link = {.name = "mlx5_7", .port = 1}}, {.link = {.name = "e7"}}}), "n1 mlx5_7:1 e7");
-  EXPECT_EQ(CommonCount({"n1 a b", "n1 a b", "n2 c d"}).value_or(0), 2U);
+  EXPECT_EQ(RailsToText("n1", {{.link = {.name = "mlx5_7", .port = 1}}, {.link = {.name = "e7"}}}),
+            "rails: n1 mlx5_7:1 e7");
+  EXPECT_EQ(CommonCount({"rails: n1 a b", "rails: n1 a b", "rails: n2 c d"}).value_or(0), 2U);
   const std::vector<std::pair<Texts, std::string>> bad = {
       {{}, "no rail was found"},
-      {{"n1", "n2"}, "no rail was found: got \"n1 none\""},
-      {{"n1 a b", "n2 a", "n3 a"}, "not the same number of rails: got \"n2 a; n1 a b\""},
-      {{"n1 a", "n2"}, "not the same number of rails: got \"n2 none; n1 a\""},
-      {{"n1 a", "n2 a", RefusalToText({.what = "cannot be made", .where = "/x/a"})}, "/x/a: cannot be made"},
-      {{RefusalToText({.what = "first"}), RefusalToText({.what = "second"}), "n1"}, "first"},
+      {{"rails: n1", "rails: n2"}, "no rail was found: got \"n1 none\""},
+      {{"rails: n1 a b", "rails: n2 a", "rails: n3 a"}, "not the same number of rails: got \"n2 a; n1 a b\""},
+      {{"rails: n1 a", "rails: n2"}, "not the same number of rails: got \"n2 none; n1 a\""},
+      {{"rails: n1 a", "rails: n2 a", RefusalToText({.what = "cannot be made", .where = "/x/a"})},
+       "/x/a: cannot be made"},
+      {{RefusalToText({.what = "first"}), RefusalToText({.what = "second"}), "rails: n1"}, "first"},
+      // A process that measures a table, or another version.
+      {{"rails: n1 a", StartToText({.ranks = 2, .digest = "7", .host = "n2"})},
+       "process 1 was started with other flags"},
+      {{"rails: n1 a", ""}, "process 1 was started with other flags"},
+      {{"n1 a", "rails: n2 a"}, "process 0 was started with other flags"},
   };
   for (const auto& [texts, error] : bad) {
     const auto count = CommonCount(texts);

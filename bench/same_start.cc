@@ -60,11 +60,6 @@ std::string NameOf(std::size_t process, const std::string& host) {
   return "process " + std::to_string(process) + (host.empty() ? "" : " (" + host + ")");
 }
 
-std::string Differs(std::size_t process, const std::string& host) {
-  return NameOf(process, host) +
-         " was started with other flags, variables or another matrix than process 0. All tasks need the same.";
-}
-
 // The first refusal; empty: there is none.
 std::string FirstRefusal(const std::vector<StartFacts>& all) {
   const auto first = std::ranges::find_if(all, [](const StartFacts& one) { return !one.refusal.empty(); });
@@ -74,6 +69,11 @@ std::string FirstRefusal(const std::vector<StartFacts>& all) {
 }
 
 }  // namespace
+
+std::string DiffersText(std::size_t process, const std::string& host) {
+  return NameOf(process, host) +
+         " was started with other flags, variables or another matrix than process 0. All tasks need the same.";
+}
 
 std::string DigestOf(const Options& options) { return std::to_string(base::HashText(Described(options))); }
 
@@ -85,13 +85,13 @@ StartDecision JudgeStart(const std::vector<std::string>& texts, const Options& o
   std::vector<StartFacts> all;
   for (const std::string& text : texts) {
     const auto facts = Parse(text);
-    if (!facts) return {.refusal = Differs(all.size(), "")};
+    if (!facts) return {.refusal = DiffersText(all.size(), "")};
     all.push_back(*facts);
   }
   // A matrix that one process could not read makes its digest another one, too.
   if (std::string refusal = FirstRefusal(all); !refusal.empty()) return {.refusal = std::move(refusal)};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].digest != all[0].digest) return {.refusal = Differs(i, all[i].host)};
+    if (all[i].digest != all[0].digest) return {.refusal = DiffersText(i, all[i].host)};
   }
   const auto [least, most] = std::ranges::minmax(all, {}, &StartFacts::ranks);
   if (options.collective->has_root && !options.root && least.ranks != most.ranks) {

@@ -40,6 +40,9 @@ StartDecision JudgeStart(const std::vector<std::string>& texts, const Options& o
 std::string DecisionToText(const StartDecision& decision);
 StartDecision DecisionFromText(const std::string& text);
 
+// What is said of a process whose flags are not process 0's; `host` may be empty.
+std::string DiffersText(std::size_t process, const std::string& host);
+
 }  // namespace nccl_tune::bench
 
 #endif  // NCCL_TUNE_BENCH_SAME_START_H_
