@@ -220,6 +220,12 @@ void Reporter::Fail(const std::string& error) {
   outlets_.Save();
 }
 
+void Reporter::Missed(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  record_.errors.push_back(text);
+  outlets_.Note("nccl-bench: " + text + "\n");
+}
+
 void Reporter::Verdicts(const std::vector<std::string>& verdicts, const std::vector<std::string>& doubts) {
   const std::lock_guard lock(mutex_);
   record_.verdicts = verdicts;

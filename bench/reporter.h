@@ -47,6 +47,8 @@ class Reporter {
   // A run that ends early, or fails after its footer. A row half printed is closed and kept, the files stay valid;
   // nothing that is told later is printed.
   void Fail(const std::string& error);
+  // A complete run that falls short of what was asked for: told, and kept in the files.
+  void Missed(const std::string& text);
   // After the footer: what is said on stderr and kept in JSON.
   void Verdicts(const std::vector<std::string>& verdicts, const std::vector<std::string>& doubts);
   // Last call. An Error when a file is not what it should be.

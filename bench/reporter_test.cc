@@ -183,13 +183,27 @@ TEST(ReporterTest, ProgressIsWipedBeforeAnythingElse) {
   EXPECT_EQ(without.notes.str(), "");
 }
 
+TEST(ReporterTest, AMissedLimitIsAnErrorInTheFileToo) {
+  const std::string folder = Folder();
+  Told told(RecordWith(folder + "/a.json"));
+  ASSERT_TRUE(told.reporter.Open().ok());
+  told.Row(3);
+  told.reporter.Footer(0, std::nullopt, "");
+  told.TakeOut();
+  told.reporter.Missed("the best busbw is 3 GB/s, under --min-busbw 4");
+  EXPECT_EQ(told.TakeOut(), "");
+  EXPECT_THAT(told.notes.str(), HasSubstr("nccl-bench: the best busbw is 3 GB/s, under --min-busbw 4\n"));
+  ASSERT_TRUE(told.reporter.Finish().ok());
+  EXPECT_THAT(Text(folder + "/a.json"), HasSubstr("\"the best busbw is 3 GB/s, under --min-busbw 4\""));
+}
+
 TEST(ReporterTest, FilesThatCannotBeMadeEndTheRunBeforeItBegins) {
   const std::string folder = Folder();
-  const std::string missing = "/nonexistent/a: cannot be made: No such file or directory. Make its folder first";
-  for (const auto& [json, csv] : {std::pair<std::string, std::string>{"/nonexistent/a", ""},
-                                  {"/nonexistent/a", folder + "/a.csv"},
-                                  {folder + "/a.json", "/nonexistent/a"},
-                                  {"", "/nonexistent/a"}}) {
+  const std::string missing = "/proc/nonexistent/a: cannot be made: No such file or directory. Make its folder first";
+  for (const auto& [json, csv] : {std::pair<std::string, std::string>{"/proc/nonexistent/a", ""},
+                                  {"/proc/nonexistent/a", folder + "/a.csv"},
+                                  {folder + "/a.json", "/proc/nonexistent/a"},
+                                  {"", "/proc/nonexistent/a"}}) {
     Told told(RecordWith(json, csv));
     const auto opened = told.reporter.Open();
     ASSERT_FALSE(opened.ok()) << json << csv;
@@ -201,16 +215,16 @@ TEST(ReporterTest, FilesThatCannotBeMadeEndTheRunBeforeItBegins) {
 }
 
 TEST(ReporterTest, AFileOfMinusJThatCannotBeMadeIsLeftOut) {
-  Record record = RecordWith("/nonexistent/a.json");
+  Record record = RecordWith("/proc/nonexistent/a.json");
   record.options.json_may_fail = true;
   Told told(record);
   ASSERT_TRUE(told.reporter.Open().ok());
-  EXPECT_EQ(told.TakeOut(), "# skipping json output; /nonexistent/a.json not accessible\n");
-  EXPECT_THAT(told.notes.str(), HasSubstr("nccl-bench: -J: /nonexistent/a.json: cannot be made: No such file"));
+  EXPECT_EQ(told.TakeOut(), "# skipping json output; /proc/nonexistent/a.json not accessible\n");
+  EXPECT_THAT(told.notes.str(), HasSubstr("nccl-bench: -J: /proc/nonexistent/a.json: cannot be made: No such file"));
   told.Row(1);
   EXPECT_TRUE(told.reporter.Finish().ok());
   // --csv is ours.
-  record.options.csv_file = "/nonexistent/a.csv";
+  record.options.csv_file = "/proc/nonexistent/a.csv";
   Told both(record);
   EXPECT_FALSE(both.reporter.Open().ok());
   EXPECT_EQ(both.out.str(), "");

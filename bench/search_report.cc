@@ -196,6 +196,7 @@ std::string SearchJson(const SearchResult& result) {
             {"rounds", result.measured.empty() ? 0 : result.measured.back().round},
             {"measured", MeasuredJson(result)},
             {"wrong", WrongJson(result)}};
+  json["doubts"] = result.doubts;
   if (!result.error.empty()) json["error"] = result.error;
   if (result.is_complete) {
     json["reference"] = result.reference;

@@ -140,7 +140,17 @@ TEST(SearchReportTest, JsonHasEverything) {
             R"([{"node":"server3","busbw":0.775,"slow_pairs":2,"pairs":2}])");
   EXPECT_EQ(base::GetMember(*json, "slow_links").dump(), "[]");
   EXPECT_EQ(base::GetMember(*json, "wrong").dump(), "[]");
+  EXPECT_EQ(base::GetMember(*json, "doubts").dump(), "[]");
   EXPECT_TRUE(base::GetMember(*json, "error").is_null());
+}
+
+TEST(SearchReportTest, JsonHasWhatMakesItDoubtful) {
+  SearchResult result = Pairs();
+  result.doubts = {"node1: load 8 of 2 cores", "\xff"};
+  const auto json = base::ParseJson(SearchJson(result));
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(base::GetMember(*json, "doubts").size(), 2U);
+  EXPECT_EQ(base::GetMember(*json, "doubts")[0].dump(), "\"node1: load 8 of 2 cores\"");
 }
 
 TEST(SearchReportTest, JsonIsValidBeforeTheEnd) {

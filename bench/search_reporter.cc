@@ -80,6 +80,12 @@ void SearchReporter::Findings() {
   outlets_.Write(SearchText(result_));
 }
 
+void SearchReporter::Doubts(const std::vector<std::string>& doubts) {
+  const std::lock_guard lock(mutex_);
+  result_.doubts = doubts;
+  for (const std::string& doubt : doubts) Say("doubtful: " + doubt);
+}
+
 void SearchReporter::Fail(const std::string& error) {
   const std::lock_guard lock(mutex_);
   outlets_.ClearProgress();

@@ -43,6 +43,8 @@ class SearchReporter {
   void Progress(std::size_t groups);
   // The findings, when the search is over.
   void Findings();
+  // After the findings.
+  void Doubts(const std::vector<std::string>& doubts);
   // A search that ends early. Completes what was written so that the files stay valid; nothing is written later.
   void Fail(const std::string& error);
   // Last call. An Error when a file is not what it should be.

@@ -43,8 +43,9 @@ struct SearchResult {
   std::vector<std::string> nodes{};    // host names
   double tolerance = 0.8;              // what reaches this part of what the good ones reach is good
   std::vector<Measured> measured{};
-  std::vector<NodeGroup> wrong{};  // groups whose data was wrong, each once
-  std::string error{};             // what ended it early
+  std::vector<NodeGroup> wrong{};     // groups whose data was wrong, each once
+  std::string error{};                // what ended it early
+  std::vector<std::string> doubts{};  // what makes the numbers doubtful
 
   // Once it is over.
   bool is_complete = false;

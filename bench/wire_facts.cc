@@ -2,6 +2,7 @@
 #include "bench/wire_facts.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -193,7 +194,38 @@ std::optional<GbitPerSecond> RateOf(const facts::Node& node, const facts::Netdev
   return is_real && below->driver != "veth" ? below->speed : std::nullopt;
 }
 
-void TakeInterfaces(const facts::Node& node, const std::vector<std::string>& names, Wire* out) {
+// The interfaces of the rails, with their ports' rates: the kernel may not know the interface's own.
+std::map<std::string, std::optional<GbitPerSecond>> RailInterfaces(const facts::Node& node,
+                                                                   const Environment& environment) {
+  std::map<std::string, std::optional<GbitPerSecond>> rails;
+  const auto plan = env::ParsePlan(Get(environment, env::kPlanVariable));
+  if (plan.ok()) {
+    for (const auto& port : plan->ports) {
+      const auto* found = FindPort(node, port.hca, port.port);
+      const auto netdev = port.netdev ? port.netdev : found != nullptr ? found->netdev : std::nullopt;
+      if (netdev) rails.emplace(*netdev, port.gbps ? std::optional(GbitPerSecond{*port.gbps}) : std::nullopt);
+    }
+  }
+  if (!rails.empty()) return rails;
+  for (const auto& port : policy::SelectPorts(node).ports) {
+    if (port.port->netdev) rails.emplace(*port.port->netdev, port.port->rate);
+  }
+  return rails;
+}
+
+std::string Beside(const std::vector<Link>& taken, const std::map<std::string, std::optional<GbitPerSecond>>& rails) {
+  if (taken.empty() || rails.empty()) return "";
+  if (std::ranges::any_of(taken, [&](const Link& link) { return rails.contains(link.name); })) return "";
+  std::string used;
+  for (const Link& link : taken) used += (used.empty() ? "" : ", ") + link.name;
+  return "host memory goes over " + used + " and not over " +
+         (rails.size() == 1 ? "the rail " + rails.begin()->first
+                            : "any of the " + std::to_string(rails.size()) + " rails") +
+         ": OMPI_MCA_btl_tcp_if_include names the interfaces, nccl-bench --per-rail measures each rail";
+}
+
+void TakeInterfaces(const facts::Node& node, const std::vector<std::string>& names,
+                    const std::map<std::string, std::optional<GbitPerSecond>>& rails, Wire* out) {
   out->facts.transport = Transport::kTcp;
   out->facts.source = kFromInterfaces;
   out->facts.missing.clear();
@@ -201,7 +233,9 @@ void TakeInterfaces(const facts::Node& node, const std::vector<std::string>& nam
     const auto* netdev = node.FindNetdev(name);
     if (netdev == nullptr || netdev->kind == NetdevKind::kLoopback) continue;
     if (netdev->mtu && (!out->facts.mtu || *netdev->mtu < *out->facts.mtu)) out->facts.mtu = netdev->mtu;
-    Take(out, {name, 0}, RateOf(node, *netdev));
+    auto rate = RateOf(node, *netdev);
+    if (const auto rail = rails.find(name); !rate && rail != rails.end()) rate = rail->second;
+    Take(out, {name, 0}, rate);
   }
   if (out->links.empty()) out->facts.missing = "it is not known which interfaces TCP uses";
 }
@@ -218,7 +252,9 @@ Wire FindWire(const facts::Node& node, const Environment& environment, BackendKi
     if (out.links.empty()) TakeOfNode(node, environment, backend, version, &out);
     if (!out.links.empty()) return out;
   }
-  TakeInterfaces(node, TcpInterfaces(node, environment, backend, version), &out);
+  const auto rails = RailInterfaces(node, environment);
+  TakeInterfaces(node, TcpInterfaces(node, environment, backend, version), rails, &out);
+  if (backend == BackendKind::kMpi) out.beside = Beside(out.links, rails);
   return out;
 }
 

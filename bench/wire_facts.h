@@ -32,6 +32,8 @@ struct Wire {
   WireFacts facts{};
   std::uint64_t gpus = 0;     // NVIDIA's in the node, used or not; 0: none, or not known
   std::vector<Link> links{};  // the rails, in their order; with missing rates too, for their counters
+  // Host memory's TCP leaves the rails aside: a clause that says so. Else empty.
+  std::string beside{};
 };
 
 // `version` is NCCL's; with `backend` mpi it does not count. Open MPI's transport follows from OMPI_MCA_pml, UCX_TLS,

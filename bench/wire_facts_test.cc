@@ -82,6 +82,45 @@ TEST(FindWireTest, FromThePlan) {
   }
 }
 
+// A machine with RoCE ports whose interfaces have no rate of their own.
+facts::Node WithPorts() {
+  facts::Node node = Interfaces();
+  facts::Hca hca;
+  hca.name = "mlx5_7";
+  facts::IbPort port;
+  port.number = 1;
+  port.netdev = "veth0";
+  port.rate = facts::GbitPerSecond{25};
+  hca.ports.push_back(port);
+  node.hcas.push_back(hca);
+  return node;
+}
+
+TEST(FindWireTest, HostMemoryOverTcpHasTheRateOfItsOwnInterface) {
+  const struct {
+    const char* interfaces;
+    const char* shown;
+    const char* beside;
+  } rows[] = {
+      {"veth0", "tcp veth0: 25 mtu 1500", ""},
+      {"eno1", "tcp eno1: 10 mtu 1500", "host memory goes over eno1 and not over the rail veth0: "},
+      {"eno1,veth0", "tcp eno1 veth0: 10 25 mtu 1500", ""},
+      {"eno1,virt0", "tcp eno1 virt0: 10 mtu 1500 (the line rate of virt0 is not known)",
+       "host memory goes over eno1, virt0 and not over the rail veth0: "},
+      {"10.0.0.0/24", "tcp: (it is not known which interfaces TCP uses)", ""},
+  };
+  for (const auto& row : rows) {
+    const Wire got = FindWire(
+        WithPorts(),
+        {{"NCCL_TUNE_PLAN", kPlan}, {"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl_tcp_if_include", row.interfaces}}, kMpi);
+    EXPECT_EQ(Show(got), row.shown);
+    EXPECT_EQ(got.beside.substr(0, got.beside.find(':') == std::string::npos ? 0 : got.beside.find(':') + 2),
+              row.beside);
+  }
+  EXPECT_EQ(FindWire(Interfaces(), {{"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl_tcp_if_include", "eno1"}}, kMpi).beside, "")
+      << "a machine without rails";
+}
+
 TEST(FindWireTest, TcpWhereRdmaIsOffOrAbsent) {
   const struct {
     Environment environment;

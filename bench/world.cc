@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/world.h"
 
+#include <optional>
 #include <string>
 
 #include "base/parse_number.h"
@@ -68,6 +69,17 @@ base::Status CheckStart(const World& world, BackendKind backend) {
                .what = "this step of " + std::to_string(world.size) +
                        " tasks was started without --mpi=pmix: they cannot find each other",
                .hint = kRightLine};
+}
+
+std::optional<std::string> WhyAlone(const World& world, const Environment& environment) {
+  // A task of a step is as many as srun was told.
+  if (world.starter != Starter::kNobody || !environment.contains("SLURM_JOB_ID")) return std::nullopt;
+  for (const char* const name : {"SLURM_JOB_NUM_NODES", "SLURM_NTASKS"}) {
+    const auto count = base::ParseInteger<std::uint64_t>(base::Lookup(environment, name).value_or(""));
+    if (!count.ok() || *count < 2) continue;
+    return "one process alone, though " + std::string(name) + " is " + std::to_string(*count) + ". " + kRightLine;
+  }
+  return std::nullopt;
 }
 
 }  // namespace nccl_tune::bench

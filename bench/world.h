@@ -5,6 +5,8 @@
 #define NCCL_TUNE_BENCH_WORLD_H_
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "base/environment.h"
 #include "base/result.h"
@@ -29,6 +31,9 @@ base::Result<World> ReadWorld(const base::Environment& environment);
 
 // Whether the processes can find each other; the Error names the right srun line.
 base::Status CheckStart(const World& world, BackendKind backend);
+
+// Why one process measures alone though its job has room for more, with the right srun line; nothing: it is meant so.
+std::optional<std::string> WhyAlone(const World& world, const base::Environment& environment);
 
 }  // namespace nccl_tune::bench
 

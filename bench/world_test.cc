@@ -28,6 +28,33 @@ TEST(WorldTest, AloneIsOneProcess) {
   EXPECT_TRUE(CheckStart(*world, BackendKind::kMpi).ok());
 }
 
+TEST(WorldTest, OneProcessInsideALargerJobIsTold) {
+  Environment step = SlurmTask();
+  step["SLURM_NTASKS"] = "3";
+  const struct {
+    Environment environment;
+    const char* said;
+  } rows[] = {
+      {{{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NUM_NODES", "3"}},
+       "one process alone, though SLURM_JOB_NUM_NODES is 3. Start"},
+      {{{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NUM_NODES", "1"}, {"SLURM_NTASKS", "8"}},
+       "SLURM_NTASKS is 8. Start it with: srun"},
+      {{{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NUM_NODES", "1"}, {"SLURM_NTASKS", "1"}}, ""},
+      {{{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NUM_NODES", "many"}}, ""},
+      {{{"SLURM_JOB_ID", "7"}}, ""},
+      {{{"SLURM_JOB_NUM_NODES", "3"}, {"SLURM_NTASKS", "3"}}, ""},  // what salloc's shell left behind
+      {step, ""},
+      {{}, ""},
+  };
+  for (const auto& row : rows) {
+    const auto world = ReadWorld(row.environment);
+    ASSERT_TRUE(world.ok()) << world.error().ToString();
+    const auto said = WhyAlone(*world, row.environment);
+    EXPECT_EQ(said.has_value(), *row.said != '\0') << said.value_or("");
+    EXPECT_THAT(said.value_or(""), HasSubstr(row.said));
+  }
+}
+
 TEST(WorldTest, SlurmWithPmix) {
   Environment environment = SlurmTask();
   environment["PMIX_NAMESPACE"] = "slurm.pmix.7.0";
