@@ -5,13 +5,17 @@
 
 #include <csignal>
 #include <filesystem>
+#include <iostream>
 #include <string>
 #include <vector>
 
 #include "base/environment.h"
+#include "base/standard_descriptors.h"
 #include "bench/program.h"
 
 int main(int argc, char** argv) {
+  // A table that nobody gets is an error, told where the program ends.
+  if (!nccl_tune::base::OpenStandardDescriptors()) std::cout.setstate(std::ios::badbit);
   // A result file at its limit is an error with a text (EFBIG), not the end.
   std::signal(SIGXFSZ, SIG_IGN);
   const auto environment = nccl_tune::base::CopyEnvironment(environ);

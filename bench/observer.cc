@@ -80,18 +80,40 @@ std::vector<std::string> Observer::Doubts(const std::vector<Device>& here, const
   return FindNodeDoubts(facts);
 }
 
+Result<std::vector<std::string>> Observer::GatherDoubts(Backend& backend, const std::vector<Device>& devices,
+                                                        const Record* record) {
+  const std::vector<Device> own = backend.LocalDevices();
+  std::vector<std::string> doubts;
+  if (Looks() && !own.empty()) doubts = Doubts(DevicesOn(devices, own[0].host), record);
+  NCCL_TUNE_ASSIGN_OR_RETURN(all, backend.Gather(Joined(doubts)));
+  doubts.clear();
+  if (all.empty()) return doubts;
+  if (!wire_.beside.empty()) doubts.push_back(wire_.beside);
+  for (const std::string& lines : all) AppendLines(lines, doubts);
+  return doubts;
+}
+
+Result<std::vector<std::string>> Observer::FinishSearch(Backend& backend, const Place& place) {
+  NCCL_TUNE_ASSIGN_OR_RETURN(texts, backend.Gather(DevicesToText(backend.LocalDevices())));
+  std::vector<Device> all;
+  for (const std::string& text : texts) {
+    NCCL_TUNE_ASSIGN_OR_RETURN(devices, DevicesFromText(text));
+    all.insert(all.end(), devices.begin(), devices.end());
+  }
+  NCCL_TUNE_ASSIGN_OR_RETURN(shared, backend.Broadcast(place.process == 0 ? DevicesToText(all) : ""));
+  NCCL_TUNE_ASSIGN_OR_RETURN(devices, DevicesFromText(shared));
+  return GatherDoubts(backend, devices, nullptr);
+}
+
 Result<Observer::Seen> Observer::Finish(Backend& backend, const Place& place, const Record& record) {
   const bool leads = place.process == 0;
   // Which processes and GPUs of the run are here.
   NCCL_TUNE_ASSIGN_OR_RETURN(text, backend.Broadcast(leads ? DevicesToText(record.devices) : ""));
   NCCL_TUNE_ASSIGN_OR_RETURN(devices, DevicesFromText(text));
-  const std::vector<Device> own = backend.LocalDevices();
-  std::vector<std::string> doubts;
-  if (Looks() && !own.empty()) doubts = Doubts(DevicesOn(devices, own[0].host), leads ? &record : nullptr);
-  NCCL_TUNE_ASSIGN_OR_RETURN(all, backend.Gather(Joined(doubts)));
+  NCCL_TUNE_ASSIGN_OR_RETURN(doubts, GatherDoubts(backend, devices, leads ? &record : nullptr));
   Seen seen;
   if (!leads) return seen;
-  for (const std::string& lines : all) AppendLines(lines, seen.doubts);
+  seen.doubts = std::move(doubts);
   for (const std::string& line : FindRowDoubts(record.rows)) seen.doubts.push_back(line);
   const bool host_memory = facts_.backend == BackendKind::kMpi;
   Places places = PlacesOf(record.devices, host_memory ? Memory::kHost : Memory::kGpu);

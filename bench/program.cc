@@ -184,7 +184,7 @@ class Process {
   int Judge(const Outcome& outcome) {
     if (!leads_) return outcome.right && outcome.enough ? 0 : kStatusWrongNumbers;
     const auto missed = MissedBusbw(reporter_.record());
-    if (missed) reporter_.Note("nccl-bench: " + *missed);
+    if (missed) reporter_.Missed(*missed);
     if (outcome.right && outcome.enough && !missed) return 0;
     const std::vector<Device> devices = backend_.LocalDevices();
     std::cout << RelayText(devices.empty() ? "" : devices[0].host, getpid()) << std::flush;
@@ -249,21 +249,24 @@ int Measure(Options options, const Environment& environment, const std::vector<s
   if (const auto ended = RunPerRail(*world, options, choice->kind, environment, command)) return *ended;
   TakeRailFiles(environment, options);
   for (const std::string& warning : options.warnings) Note(*world, warning);
+  if (const auto alone = WhyAlone(*world, environment)) Note(*world, *alone);
   Note(*world, std::string("backend ") + (is_mpi ? "mpi (host memory): " : "nccl: ") + choice->reason);
   if (is_mpi) {
     for (const std::string& sentence : LeaveAside(options)) Note(*world, sentence);
     Set(*world, ChooseMpiSettings(ReadMpiFacts(*world, environment)));
   } else {
     const std::vector<Setting> settings = DebugSettings(*world, options, environment);
-    refusal = WhyNoLog(settings);
+    if (!refusal) refusal = WhyNoLog(settings);
     Set(*world, settings);
   }
-  Observer observer(ObserverFactsOf(*world, options, choice->kind, environment));
+  // With what was set above: it decides which interfaces carry the run.
+  const Environment settled = base::CopyEnvironment(environ);
+  Observer observer(ObserverFactsOf(*world, options, choice->kind, settled));
   observer.Start();
   auto backend = LoadBackend(BackendPath(folder, choice->kind), SetupOf(*world, options));
   if (!backend.ok()) return RefuseForAll(*world, environment, backend.error(), kStatusInternal);
-  const Record record = RecordOf(options, environment, command);
-  if (const auto ended = RunBesidesTables(**backend, *world, environment, record, refusal)) return *ended;
+  const Record record = RecordOf(options, settled, command);
+  if (const auto ended = RunBesidesTables(**backend, *world, observer, environment, record, refusal)) return *ended;
   Process process(**backend, *world, observer, record, refusal);
   const int status = process.Run(options);
   TellRail(*world, environment, process.record(), process.lost_file());

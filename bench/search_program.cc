@@ -43,7 +43,7 @@ int Broke(Backend& backend, SearchReporter& reporter, const SignalledEnd& signal
   return status;
 }
 
-int RunSearchOn(Backend& backend, const World& world, Record record, std::optional<Error> refusal) {
+int RunSearchOn(Backend& backend, const World& world, Observer& observer, Record record, std::optional<Error> refusal) {
   const Options options = record.options;
   record.program = std::string("nccl-bench ") + (options.mode == Mode::kPairs ? "pairs" : "bisect");
   const bool leads = world.rank == 0;
@@ -59,6 +59,11 @@ int RunSearchOn(Backend& backend, const World& world, Record record, std::option
   const auto end = RunSearch(
       {.backend = &backend, .reporter = &reporter, .notes = &std::cerr, .refusal = std::move(refusal)}, options);
   if (!end.ok()) return Broke(backend, reporter, signalled, end.error());
+  if (*end == SearchEnd::kNothing || *end == SearchEnd::kSuspicious) {
+    const auto doubts = observer.FinishSearch(backend, {.process = world.rank});
+    if (!doubts.ok()) return Broke(backend, reporter, signalled, doubts.error());
+    if (leads) reporter.Doubts(*doubts);
+  }
   int status = *end == SearchEnd::kNoPeers || *end == SearchEnd::kRefused ? kStatusInvalidUse : 0;
   // One task is enough to end srun with it.
   if (leads && *end == SearchEnd::kSuspicious) status = kStatusWrongNumbers;
@@ -89,11 +94,12 @@ std::optional<int> RunPerRail(const World& world, const Options& options, Backen
                    .notes = &std::cerr});
 }
 
-std::optional<int> RunBesidesTables(Backend& backend, const World& world, const Environment& environment,
-                                    const Record& record, const std::optional<Error>& refusal) {
+std::optional<int> RunBesidesTables(Backend& backend, const World& world, Observer& observer,
+                                    const Environment& environment, const Record& record,
+                                    const std::optional<Error>& refusal) {
   if (base::Lookup(environment, kRailVariable) == kRailSurvey) return RunSurvey(backend, environment);
   const Mode mode = record.options.mode;
-  if (mode == Mode::kPairs || mode == Mode::kBisect) return RunSearchOn(backend, world, record, refusal);
+  if (mode == Mode::kPairs || mode == Mode::kBisect) return RunSearchOn(backend, world, observer, record, refusal);
   return std::nullopt;
 }
 

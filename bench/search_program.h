@@ -12,6 +12,7 @@
 #include "base/environment.h"
 #include "base/result.h"
 #include "bench/backend.h"
+#include "bench/observer.h"
 #include "bench/options.h"
 #include "bench/results.h"
 #include "bench/world.h"
@@ -24,8 +25,9 @@ std::optional<int> RunPerRail(const World& world, const Options& options, Backen
 
 // With a backend: a search, or what --per-rail asks of all nodes. The exit status; nothing: a table is wanted.
 // `refusal`: why this process cannot go on.
-std::optional<int> RunBesidesTables(Backend& backend, const World& world, const base::Environment& environment,
-                                    const Record& record, const std::optional<base::Error>& refusal);
+std::optional<int> RunBesidesTables(Backend& backend, const World& world, Observer& observer,
+                                    const base::Environment& environment, const Record& record,
+                                    const std::optional<base::Error>& refusal);
 
 // What a run of one rail says at its end to who started it; nothing in any other run. `lost_file`: all is well but for
 // a result file that could not be written.
