@@ -32,7 +32,7 @@ std::vector<Refusal> Refusals(const Options& options) {
       {options.traffic.is_matrix() || !options.matrix_file.empty(), "NCCL_TESTS_ALLTOALLV_MATRIX_FILE",
        "a matrix is for all ranks, not for the groups of a search", "it not to be set"},
       {options.per_rail, "--per-rail", "a search measures all rails of a node together",
-       "either; --per-rail goes with one collective between two nodes"},
+       "pairs, or one collective between two nodes with --per-rail"},
   };
 }
 

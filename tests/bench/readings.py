@@ -85,6 +85,8 @@ def _awk(text, report, check):
 def compare(text, report):
     """(faults, how many numbers and texts were looked at) of a run's stdout and its report as text."""
     data, check = json.loads(report), _Comparison()
+    if "average_bus_bandwidth" not in data:
+        return ["the run was cut off: its table and its report may end at different rows"], 0
     for reader in (_cloudai, _superbench, _awk):
         reader(text, data, check)
     return check.faults, check.count

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The line that the batch scripts (etc/sbatch) make of a run's log: best busbw, wrong values, exit status."""
 
+import os
 import re
 import subprocess
 import tempfile
@@ -18,17 +19,23 @@ def summary_of(script):
     return re.search(r"^summary\(\) \{\n.*?^\}\n", script.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)[0]
 
 
-def summary(log, status=0):
-    """What all scripts print of a log, as (other lines, best, wrong, status)."""
+def printed(log, status=0):
+    """What all scripts print of a log."""
     with tempfile.TemporaryDirectory() as folder:
         name = Path(folder) / "alltoallv-2"
         Path(f"{name}.log").write_text(log, encoding="utf-8")
-        run = subprocess.run(["bash", "-uc", f'name=$1\nnodes=3\n{summary_of(SCRIPTS[0])}summary "$2"', "sh", name, str(status)],
+        run = subprocess.run(["bash", "-ufc", f'name=$1\nnodes=3\n{summary_of(SCRIPTS[0])}summary "$2"', "sh", name, str(status)],
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True, timeout=20)
-    *others, line = run.stdout.splitlines()
+    return run.stdout
+
+
+def summary(log, status=0):
+    """That, as (other lines, best, wrong, status)."""
+    text = printed(log, status)
+    *others, line = text.splitlines()
     found = re.fullmatch(r"alltoallv-2 +3 nodes  best busbw +(\S+) GB/s  wrong (.{9}) exit (\d+)", line)
     if not found:
-        raise ValueError(run.stdout)
+        raise ValueError(text)
     return others, found[1], found[2].strip(), int(found[3])
 
 
@@ -80,6 +87,18 @@ class Summary(unittest.TestCase):
             others, *rest = summary(LISTED.replace(place, said + place), 7)
             self.assertEqual(rest, ["1.75", "0 OK", 7], place)
             self.assertEqual(others, ["    nccl-bench: doubtful: 8 16 32", "    srun: error: server2: task 1: Killed"])
+
+    def test_a_search_says_what_it_has_found(self):
+        log = ("# nccl-bench 0.1.0 backend mpi\n#\n# pairs over 3 nodes by sendrecv, in 3 rounds\n"
+               "# slow node: server3: 0.8 GB/s\n#\n# Search concluded: pairs: 1 slow node, 0 slow links\n")
+        self.assertEqual(printed(log, 7), "alltoallv-2                      3 nodes  pairs: 1 slow node, 0 slow links  exit 7\n")
+
+    def test_a_script_without_a_job_says_how_to_start_it(self):
+        for script in SCRIPTS:
+            run = subprocess.run(["bash", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+                                 timeout=20, env={"PATH": os.environ["PATH"]})
+            self.assertEqual((run.returncode, run.stdout), (1, ""), script.name)
+            self.assertIn(f"Start it with: sbatch {script}\n", run.stderr)
 
     def test_nothing_measured(self):
         for text in ("", "# Out of bounds values : 0 OK\n", "       64   16   float     sum      -1",

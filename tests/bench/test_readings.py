@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real runs on a GPU, kept, and the sample: three kinds of readers find the numbers of the run's JSON in its stdout."""
 
+import json
 import re
 import sys
 import unittest
@@ -77,6 +78,13 @@ class Readings(unittest.TestCase):
         self.assertIn("cloudai: rows: read 4, the report has 5", faults)
         self.assertIn("superbench: sizes out_of_place: read [8, 256, 262144, 8388608], "
                       "the report has [8, 256, 8192, 262144, 8388608]", faults)
+
+    def test_a_run_that_was_cut_off_is_told(self):
+        report = json.loads(sample("all_reduce.json"))
+        del report["average_bus_bandwidth"], report["results"][-1]["in_place"]
+        faults, count = readings.compare(sample("all_reduce.txt"), json.dumps(report))
+        self.assertEqual((len(faults), count), (1, 0))
+        self.assertIn("cut off", faults[0])
 
     def test_widths(self):
         for value, read, width, right in ((123456.789, 123457.0, 7, True), (123456.789, 123456.79, 7, True),

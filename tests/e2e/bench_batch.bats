@@ -108,6 +108,7 @@ shows() { [[ $output == *"$1"* ]] || { echo "$output"; false; }; }
   submit pairs.sbatch "BENCH_FLAGS=-b 1M -n 3" "${EAGER[@]}"
   for node in 1 2 3; do in_cluster --node "server$node" tc qdisc del dev ens11f1 root; done
   [ "$status" -eq 0 ] || { echo "$output"; false; }
+  [[ $output =~ "pairs "+" 3 nodes  pairs: "[^$'\n']*"  exit 0" ]] || { echo "$output"; false; }
   [ "$(files_of "$job" | tr ' ' '\n' | grep -c '^pairs\.')" -ge 2 ]
   shows "# Collective test starting: "
 }

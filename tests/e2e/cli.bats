@@ -127,6 +127,13 @@ TP_SOCKET_IFNAME=ens11f1" ]
   [ "$(cat "$BATS_TEST_TMPDIR/old")" = old ]
 }
 
+@test "a closed standard output loses nothing silently, and goes into no file" {
+  run -1 --separate-stderr sh -c '"$0" facts --host "$1" >&-' "$TUNE" "$HOST"
+  [ "$stderr" = "nccl-tune: cannot write to standard output" ]
+  run -0 sh -c '"$0" capture "$1" --host "$2" >&- 2>&-' "$TUNE" "$BATS_TEST_TMPDIR/own" "$HOST"
+  "$TUNE" facts --host "$BATS_TEST_TMPDIR/own" >/dev/null
+}
+
 @test "capture replaces no device, and - is standard output" {
   run -1 "$TUNE" capture /dev/null --host "$HOST"
   [[ $output == *"/dev/null: not replaced: it is no regular file"* ]]
