@@ -72,7 +72,9 @@ class Checkpoints:
     def _write_whole(self, step, chances):
         def write():
             path = files.begin(self._folder, step)
-            state = {"model": self._parallel.inner.state_dict(), "optimizer": self._optimizer.state_dict(), "chance": chances}
+            # Of the optimizer only what is not set by options: these may change, and torch 1.13 refuses to read plain numbers
+            # from a file out of which it runs nothing.
+            state = {"model": self._parallel.inner.state_dict(), "optimizer": self._optimizer.state_dict()["state"], "chance": chances}
             return {STATE: write_file(os.path.join(path, STATE), state)}
         return self._world.on_first(lambda: self._do(step, write))
 
@@ -149,7 +151,7 @@ class Checkpoints:
             state = read_file(os.path.join(path, STATE))
             try:
                 self._parallel.inner.load_state_dict(state["model"])
-                self._optimizer.load_state_dict(state["optimizer"])
+                self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": state["optimizer"]})
                 chances = state["chance"]
             except (KeyError, ValueError, RuntimeError) as error:
                 raise files.Damaged(f"{STATE}: {error}") from error

@@ -18,7 +18,8 @@ from lm.problem import WRONG_USE, Problem
 POLL = 0.5    # seconds between looks at the store
 LINGER = 5.0  # seconds for which a rank waits for another's word, and rank 0 for its word to be read
 PATIENCE = datetime.timedelta(minutes=30)
-ENDED, SEEN, CLAIM = "train_lm/ended", "train_lm/seen", "train_lm/claim"
+# Counters: ranks that want to leave word, 1 when word is left, ranks that have read it; and the word: "RANK STATUS".
+CLAIM, LEFT, SEEN, WORD = "train_lm/claim", "train_lm/left", "train_lm/seen", "train_lm/word"
 # What collectives say when another process has gone.
 LOST = ("Connection closed by peer", "Connection reset", "Broken pipe", "Connection refused", "NCCL error", "remote process",
         "Socket Timeout", "Timed out", "timed out", "recvValue", "Connection was likely closed")
@@ -41,8 +42,8 @@ class Watch(threading.Thread):
         """Looks until it is stopped or rank 0 is gone."""
         try:
             while not self._stopped.wait(POLL):
-                if self._store.check([ENDED]):
-                    rank, status = map(int, self._store.get(ENDED).split())
+                if self._store.add(LEFT, 0):
+                    rank, status = map(int, self._store.get(WORD).split())
                     if rank != self._ranks.rank:
                         self._store.add(SEEN, 1)
                         sys.stdout.flush()
@@ -62,7 +63,8 @@ class Watch(threading.Thread):
             if self._store.add(CLAIM, 1) != 1:
                 self.join(LINGER)
                 return False
-            self._store.set(ENDED, f"{self._ranks.rank} {status}")
+            self._store.set(WORD, f"{self._ranks.rank} {status}")
+            self._store.add(LEFT, 1)
             give_up = time.monotonic() + LINGER
             # The store is in rank 0: it stays until all have read.
             while self._ranks.rank == 0 and self._store.add(SEEN, 0) < self._ranks.size - 1 and time.monotonic() < give_up:
