@@ -11,6 +11,10 @@ from lm import ranks as variables
 from lm.problem import FAILED, WRONG_USE, Problem
 
 
+# What Python, torch on the host and CUDA say when there is none.
+NO_MEMORY = ("MemoryError", "can't allocate memory", "out of memory")
+
+
 class Stop:
     """Whether SIGTERM or SIGUSR1 has come; the step that runs is finished first."""
 
@@ -63,8 +67,8 @@ def failed(error, ranks, joined):
     lost = False
     if isinstance(error, Problem):
         status, rank, text = error.status, error.rank, str(error)
-    elif "out of memory" in text or isinstance(error, MemoryError):
-        text += "; a smaller --micro-batch or --context needs less"
+    elif any(words in text for words in NO_MEMORY):
+        text = f"no memory left: {text.splitlines()[0]}; a smaller --micro-batch or --context needs less"
     elif joined and sys.modules["lm.world"].is_lost(error):
         lost = True
         text = f"another rank has gone: {text.splitlines()[0]}"

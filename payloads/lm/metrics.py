@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures: what a token costs, what a GPU can do at most, and seconds that intervals cover together."""
-from lm.problem import WRONG_USE, Problem
 
 # Dense bf16 rate of the matrix units in Tflop/s, by a part of the name that CUDA gives; the first that fits. Of NVIDIA's data
 # sheets, which give twice as much "with sparsity" for those with a * there:
@@ -39,8 +38,3 @@ def covered(intervals):
         reached = max(reached, end)
     return total
 
-
-def check_peak(value):
-    """Problem where --peak-tflops is not positive."""
-    if value is not None and not value > 0:
-        raise Problem(f"--peak-tflops {value}: expected a number above 0", WRONG_USE)

@@ -100,7 +100,7 @@ class Python:
         """One case a test method."""
         suite = unittest.TestSuite()
         for folder, top in (("tools", "."), ("tests/tools", "tests/tools"), ("tests/bench", "tests/bench"),
-                            ("tests/gpu", "tests/gpu"), ("packaging", "packaging")):
+                            ("tests/gpu", "tests/gpu"), ("packaging", "packaging"), ("payloads", "payloads")):
             suite.addTests(unittest.TestLoader().discover(folder, pattern="test_*.py", top_level_dir=top))
         result = _Timed()
         suite.run(result)
