@@ -9,7 +9,7 @@ import sys
 import torch
 
 from lm import checkpoint_files as files
-from lm.problem import Problem
+from lm.problem import WRONG_USE, Problem
 
 STATE = "state.pt"
 CHANCE = "chance.pt"
@@ -105,8 +105,9 @@ class Checkpoints:
     def restore(self, fits):
         """Loads the newest that is whole, and returns what its ABOUT says; None where there is none. A damaged one is named and
         set aside. fits: what it must be of (files.check_fits). Problem where it is not, or where all are damaged."""
-        damaged = []
-        for step in self._world.on_first(lambda: files.listed(self._folder)):
+        damaged, steps = [], self._world.on_first(lambda: files.listed(self._folder))
+        self._world.agree(lambda: self._check_shared(steps))
+        for step in steps:
             about, reason = self._try(step, fits)
             if about:
                 self._set_aside(damaged, step)
@@ -117,6 +118,12 @@ class Checkpoints:
                           "; ".join(f"{files.name_of(step)}: {reason}" for step, reason in damaged) +
                           ". Give another --out to begin anew, or bring one back", rank=0)
         return None
+
+    def _check_shared(self, steps):
+        own = files.listed(self._folder)
+        if own != steps:
+            raise Problem(f"{self._folder}: has the checkpoints of steps {own[::-1]} here, but {steps[::-1]} on rank 0; expected the same: "
+                          "--out must be on a file system that the nodes share", WRONG_USE)
 
     def _try(self, step, fits):
         """Loads one: (its ABOUT, None), or (None, why it is damaged)."""

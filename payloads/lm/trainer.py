@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import math
 import os
+import resource
 import time
 
 import torch
@@ -51,6 +52,7 @@ class Trainer:
         self._parallel, self._text = self._training.parallel, self._training.text
         self._rounds = order.rounds(options.global_batch, world.size, options.micro_batch)
         self._step = self._sequences = 0
+        self._stop_agreed = False
         self._log = world.agree(lambda: open_log(options, world))
         self._checkpoints = None
         if options.out:
@@ -70,8 +72,6 @@ class Trainer:
                 saved = self._save(saved)
         self._save(saved)
         return self._end()
-
-    _stop_agreed = False
 
     def _is_time(self, every):
         return every and self._step % every == 0 and self._step < self._options.steps
@@ -213,6 +213,8 @@ class Trainer:
             return STOPPED
         self._evaluate()
         weights = digest(self._parallel.inner.state_dict()) if self._parallel.layout == "whole" else None
-        self._log.add("end", step=self._step, weights=weights)
+        spent = resource.getrusage(resource.RUSAGE_SELF)
+        cpu = self._world.sum(spent.ru_utime + spent.ru_stime)[0]
+        self._log.add("end", step=self._step, weights=weights, cpu_seconds=round(cpu, 2))
         self._say(f"train_lm: done after step {self._step}" + (f", weights {weights[:16]}" if weights else ""))
         return DONE

@@ -25,6 +25,8 @@ LONG_FORMS = (
              partial(stages.Bats, ["tests/e2e/faults.bats"], "faults", {"NCCL_TUNE_LONG": "1"}), clusters=True),
     LongForm("ports", "8 steps at once of two users in 8 ports, 1,000 rounds", 15,
              partial(stages.Bats, ["tests/e2e/ports.bats"], "ports", {"NCCL_TUNE_ROUNDS": "1000"}), clusters=True),
+    LongForm("train", "training over three nodes: a stated loss, time limits, kills, a lost node, the same weights and losses", 15,
+             partial(stages.Bats, ["tests/e2e/train.bats"], "train", {"NCCL_TUNE_LONG": "1"})),
     LongForm("asan", "the plugin with sanitizers inside slurmd, slurmstepd and Slurm's commands, end to end", 15, sanitized.Sanitized),
     LongForm("gcc", "unit tests of what GCC makes for installation", 14, partial(stages.Bazel, "gcc", each_case=True)),
     LongForm("gcc-asan", "unit tests with GCC's sanitizers", 10, partial(stages.Bazel, "gcc-asan", "asan", without=stages.SLOW)),
