@@ -109,10 +109,10 @@ sys.exit(not (worst <= float(sys.argv[1]) and one[max(one)] < 0.6 * one[1]))' $T
 
 @test "long: the stated loss on the text that is built in, within 5 minutes of CPU" {
   long_only
-  LIMIT=580 train 3 --steps 900 --global-batch 12 --micro-batch 4 --out stated
+  LIMIT=580 train 3 --width 64 --context 64 --global-batch 8 --lr 4e-3 --warmup 40 --steps 1000 --eval-windows 98 --log-every 100 --out stated
   [ "$status" -eq 0 ]
   log stated '[row for row in rows if row["event"] in ("eval", "end")]'
-  [ "$(log stated 'rows[-1]["cpu_seconds"] < 300, rows[-2]["loss"] < 0.9')" = "(True, True)" ]
+  [ "$(log stated 'rows[-1]["cpu_seconds"] < 300, rows[-2]["loss"] < 0.4')" = "(True, True)" ]
 }
 
 @test "long: killed by Slurm in the middle, twice, a job ends with the weights of an undisturbed one" {
@@ -133,8 +133,7 @@ sys.exit(not (worst <= float(sys.argv[1]) and one[max(one)] < 0.6 * one[1]))' $T
 @test "long: before its time limit a job saves and is requeued by its script" {
   long_only
   TRAIN="--steps 100000" submit --nodes=3 --time=1 --signal=USR1@40
-  local i
-  for i in 1 2 3; do ! patiently in_cluster grep -qs "restart 1:" "train_lm-$job.out" || break; done
+  patiently in_cluster grep -qs "is requeued" "train_lm-$job.out" || patiently in_cluster grep -qs "is requeued" "train_lm-$job.out"
   patiently in_cluster grep -qs "goes on after step" "train_lm-$job.out" || { said; false; }
   in_cluster scancel "$job"
   said
