@@ -23,7 +23,8 @@ NOT_SETTINGS = ("_name_or_path", "transformers_version", "torch_dtype", "dtype",
 
 @dataclass(frozen=True)
 class Described:
-    """A model with its tokenizer, its settings as plain values, and the longest text it takes, in tokens."""
+    """A model with its tokenizer, its settings as plain values, and the tokens of a window. `looked_up`: parameters that
+    are only looked up, in no matrix product."""
 
     model: nn.Module
     tokenizer: object
@@ -31,6 +32,7 @@ class Described:
     context: int
     layers: int
     width: int
+    looked_up: int
 
 
 class Attention(nn.Module):
@@ -122,7 +124,7 @@ def own(layers, heads, width, context, dropout, seed):
     words = tokenizer.Bytes()
     vocabulary = -(-words.size // VOCABULARY_STEP) * VOCABULARY_STEP
     settings = {"kind": "gpt", "layers": layers, "heads": heads, "width": width, "context": context, "vocabulary": vocabulary}
-    return Described(Gpt(vocabulary, context, layers, heads, width, dropout), words, settings, context, layers, width)
+    return Described(Gpt(vocabulary, context, layers, heads, width, dropout), words, settings, context, layers, width, context * width)
 
 
 def from_settings(settings, folder=None):
@@ -166,8 +168,10 @@ def of_folder(folder, context):
     if context > longest:
         raise Problem(f"--context {context}: {folder} takes at most {longest} tokens", WRONG_USE)
     settings = {key: value for key, value in config.items() if key not in NOT_SETTINGS} | {"kind": "folder", "context": context}
-    return Described(_Logits(model.float()), words, settings, context,
-                     config.get("num_hidden_layers") or config.get("n_layer") or 0, config.get("hidden_size") or config.get("n_embd") or 0)
+    inward, outward = model.get_input_embeddings(), model.get_output_embeddings()
+    looked_up = inward.weight.numel() if inward and outward and inward.weight is not outward.weight else 0
+    return Described(_Logits(model.float()), words, settings, context, config.get("num_hidden_layers") or config.get("n_layer") or 0,
+                     config.get("hidden_size") or config.get("n_embd") or 0, looked_up)
 
 
 def layer_class(model):

@@ -70,15 +70,13 @@ def prepare(options, world, kind):
     text = world.agree(lambda: data.Text(data.read(options.data), described.tokenizer, options.context, options.eval_share))
     check_same(world, "--data", text.about())
     model = described.model.double() if precision == "float64" else described.model
-    # Counted before it is in shards. The embedding of positions is looked up, not multiplied with.
-    parameters = sum(one.numel() for one in model.parameters())
-    multiplied = sum(one.numel() for name, one in model.named_parameters() if "position" not in name)
+    parameters = sum(one.numel() for one in model.parameters())  # counted before it is in shards
     shrinking = {name for name, one in model.named_parameters() if one.dim() > 1}
     parallel = Parallel(model, kind, world, precision, options.compile)
     gpu = torch.cuda.get_device_name(world.device) if world.device.type == "cuda" else None
     return Training(described, text, parallel, make_optimizer(parallel.module if kind == "fsdp" else parallel.inner, shrinking, options),
                     precision, metrics.peak_tflops(options.peak_tflops, gpu, precision),
-                    metrics.flops_of_token(multiplied, described.layers, described.width, options.context), parameters,
+                    metrics.flops_of_token(parameters - described.looked_up, described.layers, described.width, options.context), parameters,
                     {"model": described.settings, "data": text.about(), "layout": parallel.layout})
 
 
