@@ -24,6 +24,36 @@ SMALL = ("--layers 1 --heads 2 --width 16 --context 16 --global-batch 2 --micro-
          "--save-every 2 --device cpu").split()
 
 
+def stand_in():
+    """What we use of the package transformers, over a model of one layer and a tokenizer of characters."""
+    class Model(torch.nn.Module):
+        """As AutoModelForCausalLM gives it."""
+
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(1)
+            self.inward, self.outward = torch.nn.Embedding(128, 8), torch.nn.Linear(8, 128)
+
+        def get_input_embeddings(self):
+            """Of transformers."""
+            return self.inward
+
+        def get_output_embeddings(self):
+            """Of transformers."""
+            return self.outward
+
+        def forward(self, input_ids, use_cache):
+            """Logits in an object."""
+            assert use_cache is False
+            return types.SimpleNamespace(logits=self.outward(self.inward(input_ids)))
+
+    words = mock.MagicMock(eos_token_id=0)
+    words.__len__.return_value = 128
+    words.encode = lambda text, add_special_tokens: [ord(one) % 128 for one in text]
+    return types.SimpleNamespace(AutoTokenizer=mock.Mock(from_pretrained=mock.Mock(return_value=words)),
+                                 AutoModelForCausalLM=mock.Mock(from_pretrained=mock.Mock(return_value=Model())))
+
+
 class StopAfter:
     """Asks for the end in a step."""
 
@@ -160,6 +190,21 @@ class TrainingTest(unittest.TestCase):
             problem = self.problem("out", "--data", *words)
             self.assertIn(want, str(problem))
             self.assertEqual(problem.status, WRONG_USE)
+
+    def test_a_model_from_a_folder(self):
+        os.mkdir(self.path("model"))
+        with open(self.path("model") + "/config.json", "w", encoding="ascii") as file:
+            json.dump({"model_type": "tiny", "n_positions": 32, "n_layer": 1, "n_embd": 8, "_name_or_path": "x"}, file)
+        with mock.patch.dict(sys.modules, {"transformers": stand_in()}):
+            self.assertEqual(self.train("out", "--model", self.path("model")), (DONE, ""))
+            self.assertIn("--context 64: ", str(self.problem("out", "--model", self.path("model"), "--context", "64")))
+            about = files.read_about(self.path("out") + "/checkpoints/step-00000006")
+            self.assertEqual(about["tokenizer"], "tiny")
+            self.assertEqual(about["model"], {"model_type": "tiny", "n_positions": 32, "n_layer": 1, "n_embd": 8, "kind": "folder",
+                                              "context": 16})
+            losses = [row["loss"] for row in self.rows("out", "step")]
+            self.assertLess(losses[-1], losses[0])
+        self.assertIn("is of another model: ", str(self.problem("out")))
 
     def test_windows_cover_the_text_and_the_part_held_back_is_never_trained_on(self):
         text = data.Text([("a", bytes(range(100)))], tokenizer.Bytes(), 9, 0.2)
