@@ -98,6 +98,6 @@ def main(words, environment):
 if __name__ == "__main__":
     STATUS = main(sys.argv[1:], os.environ)
     sys.stdout.flush()
-    if STATUS:
-        os._exit(STATUS)  # what is left of a process group might wait for ranks that are gone
-    sys.exit(STATUS)
+    # Not sys.exit: what is left of a process group might wait for ranks that are gone, and threads of torch 2.6 that still run
+    # then abort a process that has done all its work.
+    os._exit(STATUS)

@@ -5,6 +5,7 @@ Layout "whole": rank 0 writes all into one file. Layout "sharded": every rank wr
 which reads them on any number of ranks."""
 import os
 import sys
+import warnings
 
 import torch
 
@@ -41,6 +42,13 @@ def read_file(path):
         return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises all kinds
         raise files.Damaged(f"{os.path.basename(path)}: torch cannot read it: {error}") from error
+
+
+def quiet(action):
+    """Runs action() without what torch warns of its own insides (FutureWarning, UserWarning) while it handles shards."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return action()
 
 
 class Checkpoints:
@@ -83,7 +91,7 @@ class Checkpoints:
         path = files.partial(self._folder, step)
         self._world.on_first(lambda: self._do(step, lambda: files.begin(self._folder, step)))
         try:
-            shards.save(self._state(), checkpoint_id=path)
+            quiet(lambda: shards.save(self._state(), checkpoint_id=path))
         except Exception as error:  # on all ranks: shards.save agrees
             raise Problem(str(files.not_saved(self._folder, step, error)), files.NOT_SAVED, rank=0) from error
 
@@ -169,12 +177,13 @@ class Checkpoints:
     def _load_shards(self, path):
         from torch.distributed import checkpoint as shards  # pylint: disable=import-outside-toplevel
         from torch.distributed.checkpoint.state_dict import set_state_dict  # pylint: disable=import-outside-toplevel
-        state = self._state()
+        state = quiet(self._state)
         try:
-            shards.load(state, checkpoint_id=path)
+            quiet(lambda: shards.load(state, checkpoint_id=path))
         except Exception as error:  # on all ranks: shards.load agrees
             raise files.Damaged(f"its shards: {error}") from error
-        set_state_dict(self._parallel.module, self._optimizer, model_state_dict=state["model"], optim_state_dict=state["optimizer"])
+        quiet(lambda: set_state_dict(self._parallel.module, self._optimizer, model_state_dict=state["model"],
+                                     optim_state_dict=state["optimizer"]))
         return read_file(os.path.join(path, CHANCE))
 
     def _set_aside(self, damaged, used):
@@ -194,7 +203,7 @@ def load_weights(path, model):
     if about["layout"] == "sharded":
         from torch.distributed import checkpoint as shards  # pylint: disable=import-outside-toplevel
         state = {"model": model.state_dict()}
-        shards.load(state, checkpoint_id=path)
+        quiet(lambda: shards.load(state, checkpoint_id=path))
         state = state["model"]
     else:
         state = read_file(os.path.join(path, STATE))["model"]

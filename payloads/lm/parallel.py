@@ -79,7 +79,7 @@ class Parallel:
         policy = partial(wrap.transformer_auto_wrap_policy, transformer_layer_cls={layers}) if layers else None
         mixed = fsdp.MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.float32) if precision == "bf16" else None
         return fsdp.FullyShardedDataParallel(self.inner, auto_wrap_policy=policy, mixed_precision=mixed, use_orig_params=True,
-                                             process_group=world.gradients, device_id=world.device if world.device.type == "cuda" else None)
+                                             process_group=world.gradients, device_id=world.device)
 
     def cast(self):
         """In it a forward pass is computed in the chosen precision."""

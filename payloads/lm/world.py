@@ -36,7 +36,11 @@ class Watch(threading.Thread):
     def __init__(self, ranks):
         super().__init__(daemon=True)
         self._ranks, self._stopped = ranks, threading.Event()
-        self._store = dist.TCPStore(ranks.address, ranks.port, is_master=False, timeout=datetime.timedelta(seconds=60))
+        # A client is the same for either kind of server, but torch 2 refuses to make one where it is built without libuv.
+        words = {"is_master": False, "timeout": datetime.timedelta(seconds=60)}
+        if torch.__version__ >= "2.":
+            words["use_libuv"] = False
+        self._store = dist.TCPStore(ranks.address, ranks.port, **words)
 
     def run(self):
         """Looks until it is stopped or rank 0 is gone."""
@@ -109,8 +113,8 @@ class World:
                 self.watch = Watch(ranks)
                 self.watch.start()
         except (RuntimeError, ValueError) as error:
-            raise Problem(f"{ranks.size} ranks at {ranks.address}:{ranks.port} do not come together over gloo: {error}; is it the "
-                          "address of rank 0's node, and do all ranks run?") from error
+            advice = "set USE_LIBUV=0" if "libuv" in str(error) else "is it the address of rank 0's node, and do all ranks run?"
+            raise Problem(f"{ranks.size} ranks at {ranks.address}:{ranks.port} do not come together over gloo: {error}; {advice}") from error
 
     def use(self, wanted):
         """Chooses the device by --device, the same kind on all ranks. Problem where there is none for some rank."""

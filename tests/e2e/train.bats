@@ -56,6 +56,17 @@ patiently() { eventually "$@" || eventually "$@" || eventually "$@" || eventuall
 job_gone() { [ -z "$(in_cluster squeue -h -j "$1" 2>/dev/null)" ]; }
 said() { in_cluster cat "train_lm-$job.out"; }
 
+# agree FILE...: the losses in these files, by step, differ by TOLERANCE at most, and fall.
+agree() {
+  run python3 -c 'import ast, sys
+one, *others = [dict(ast.literal_eval(open(path).read())) for path in sys.argv[2:]]
+worst = max(abs(other[step] / one[step] - 1) for other in others for step in one)
+print("largest difference", worst)
+sys.exit(not (worst <= float(sys.argv[1]) and one[max(one)] < 0.6 * one[1]))' $TOLERANCE "$@"
+  echo "$output"
+  [ "$status" -eq 0 ]
+}
+
 @test "1, 2 and 3 nodes have the same losses" {
   local nodes
   for nodes in 1 2 3; do
@@ -66,13 +77,7 @@ said() { in_cluster cat "train_lm-$job.out"; }
   done
   # On several ranks the share of time in communication is known.
   [ "$(log nodes3 'all(0 < row["comm_share"] < 1 for row in rows if row["event"] == "step")')" = True ]
-  run python3 -c 'import ast, sys
-one, *others = [dict(ast.literal_eval(open(path).read())) for path in sys.argv[2:]]
-worst = max(abs(other[step] / one[step] - 1) for other in others for step in one)
-print("largest difference", worst)
-sys.exit(not (worst <= float(sys.argv[1]) and one[max(one)] < 0.6 * one[1]))' $TOLERANCE "$NCCL_TUNE_CLUSTER_DIR"/nodes{1,2,3}
-  echo "$output"
-  [ "$status" -eq 0 ]
+  agree "$NCCL_TUNE_CLUSTER_DIR"/nodes{1,2,3}
 }
 
 @test "a job that gets sbatch's signal is requeued, goes on, and ends with the weights of an undisturbed one" {
@@ -105,6 +110,23 @@ sys.exit(not (worst <= float(sys.argv[1]) and one[max(one)] < 0.6 * one[1]))' $T
   TASKS=2 train 1 --steps 12 --save-every 4 --keep 3 --out /tmp/out
   [ "$status" -eq 0 ]
   [[ $output == *"goes on after step 8, saved by 2 ranks"* ]]
+}
+
+@test "FSDP: the losses of DDP, and on another number of nodes its shards go on; where torch is too old that is said" {
+  if ! in_cluster /usr/bin/python3 -c 'import sys, torch; sys.exit(torch.__version__ < "2.")'; then
+    train 1 --steps 8 --parallel fsdp
+    [ "$status" -eq 2 ]
+    [[ $output == *"train_lm: rank 0: --parallel fsdp: torch is 1."*", expected 2.2 or newer"* ]]
+    return
+  fi
+  train 2 --steps $STEPS --save-every 10 --parallel fsdp --out shards
+  [ "$status" -eq 0 ]
+  in_cluster sh -c "rm -r shards/checkpoints/$(printf 'step-%08d' $STEPS)"
+  train 3 --steps $STEPS --parallel fsdp --out shards
+  [ "$status" -eq 0 ]
+  [[ $output == *"goes on after step $((STEPS - 10)), saved by 2 ranks"* ]]
+  log shards 'list(loss.items())' >"$NCCL_TUNE_CLUSTER_DIR/shards"
+  agree "$NCCL_TUNE_CLUSTER_DIR"/{nodes1,shards}
 }
 
 @test "long: the stated loss on the text that is built in, within 5 minutes of CPU" {
