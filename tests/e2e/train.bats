@@ -50,7 +50,9 @@ loss = {row["step"]: row["loss"] for row in rows if row["event"] == "step"}
 print(eval(sys.argv[1]))' "$2"
 }
 weights() { log "$1" 'rows[-1]["weights"]'; }
-reached() { in_cluster grep -qs "\"event\": \"step\".*\"step\": $2," "$1/log.jsonl"; }
+# at FOLDER PATTERN COMMAND...: runs a command on the head at once when a line of the log has the pattern.
+at() { in_cluster sh -c 'until grep -qs "$0" "$1"; do sleep 0.02; done; shift; exec "$@"' "$2" "$1/log.jsonl" "${@:3}"; }
+step() { echo "\"event\": \"step\".*\"step\": $1,"; }
 ended() { in_cluster grep -qs '"event": "end"' "$1/log.jsonl"; }
 patiently() { eventually "$@" || eventually "$@" || eventually "$@" || eventually "$@" || eventually "$@"; }
 job_gone() { [ -z "$(in_cluster squeue -h -j "$1" 2>/dev/null)" ]; }
@@ -82,8 +84,7 @@ sys.exit(not (worst <= float(sys.argv[1]) and one[max(one)] < 0.6 * one[1]))' $T
 
 @test "a job that gets sbatch's signal is requeued, goes on, and ends with the weights of an undisturbed one" {
   TRAIN="--steps $STEPS" submit --nodes=3
-  patiently reached "train_lm/$job" 3
-  in_cluster scancel --signal=USR1 "$job"  # as sbatch --signal does
+  at "train_lm/$job" '"event": "start"' scancel --signal=USR1 "$job"  # as sbatch --signal does
   patiently ended "train_lm/$job" || { said; false; }
   eventually job_gone "$job"
   said
@@ -140,10 +141,9 @@ sys.exit(not (worst <= float(sys.argv[1]) and one[max(one)] < 0.6 * one[1]))' $T
 @test "long: killed by Slurm in the middle, twice, a job ends with the weights of an undisturbed one" {
   long_only
   TRAIN="--steps $STEPS --save-every 15" submit --nodes=3
-  patiently reached "train_lm/$job" 40
-  in_cluster scontrol requeue "$job"  # as a preemption does: SIGTERM, and SIGKILL after KillWait
-  patiently reached "train_lm/$job" 100
-  in_cluster scancel --signal=KILL "$job.0"
+  # As a preemption does: SIGTERM, and SIGKILL after KillWait.
+  at "train_lm/$job" "$(step 40)" scontrol requeue "$job"
+  at "train_lm/$job" "$(step 100)" scancel --signal=KILL "$job.0"
   patiently job_gone "$job"
   in_cluster scontrol requeue "$job"
   patiently ended "train_lm/$job" || { said; false; }
@@ -167,7 +167,7 @@ sys.exit(not (worst <= float(sys.argv[1]) and one[max(one)] < 0.6 * one[1]))' $T
 @test "long: a lost node is named, the job is requeued and goes on with the losses of before on the nodes that are left" {
   long_only
   LAUNCH="--requeue-on node" TRAIN="--steps $STEPS --save-every 20" submit --nodes=2-3
-  patiently reached "train_lm/$job" 60
+  at "train_lm/$job" "$(step 60)" true
   kill -9 "$(node_pid train server3)"
   patiently in_cluster grep -qs "does not answer any more: server3" "train_lm-$job.out" || { said; false; }
   in_cluster scontrol update NodeName=server3 State=DOWN Reason=vanished
