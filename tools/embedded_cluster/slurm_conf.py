@@ -46,7 +46,7 @@ PlugStackConfig={inside}/conf/plugstack.conf
 SlurmdParameters=config_overrides
 GresTypes=gpu
 KillWait=2
-AuthInfo=cred_expire=5
+AuthInfo=cred_expire=10
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=1,bf_interval=1
 """
 NODE = ("NodeName={name} NodeAddr={addr} CPUs=16 Boards=1 SocketsPerBoard=2 CoresPerSocket=8 ThreadsPerCore=1 "
