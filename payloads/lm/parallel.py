@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One model on all ranks: alone, by DDP, or in shards by FSDP; and how long its gradients were on the way."""
 import contextlib
+import inspect
 import time
 from functools import partial
 
@@ -99,7 +100,10 @@ class Parallel:
 @contextlib.contextmanager
 def profiled(found):
     """Appends to `found` the seconds in which NCCL's kernels ran on this rank's GPU while the with-block ran."""
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]) as profiler:
+    # Newer ones keep events only when told to, and say so on each use.
+    keep = {"acc_events": True} if "acc_events" in inspect.signature(torch.profiler.profile.__init__).parameters else {}
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities, **keep) as profiler:
         yield
         torch.cuda.synchronize()
     found.append(metrics.covered([(event.time_range.start / 1e6, event.time_range.end / 1e6) for event in profiler.events()
