@@ -34,7 +34,7 @@ def all_stages(files):
         stages.Python(),
         # Each unit test is compiled once, with sanitizers; what GCC makes for installation is in the tests of whole parts
         # and end to end. Both for all takes longer than there is: --long=gcc.
-        stages.Bazel("whole", folders=("tests",), without=("tests/mpi",), each_case=True),
+        stages.Bazel("whole", folders=("tests",), without=("tests/mpi",), each_case=True, only_tests=True),
         stages.Bats(files),
         stages.Bazel("unit", "clang-asan", without=stages.SLOW, each_case=True, only_tests=True),
         stages.Bazel("tsan", "tsan", threaded, also=workers, only_tests=True),
