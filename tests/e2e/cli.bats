@@ -129,7 +129,7 @@ TP_SOCKET_IFNAME=ens11f1" ]
 
 @test "a closed standard output loses nothing silently, and goes into no file" {
   run -1 --separate-stderr sh -c '"$0" facts --host "$1" >&-' "$TUNE" "$HOST"
-  [ "$stderr" = "nccl-tune: cannot write to standard output" ]
+  [ "${stderr-}" = "nccl-tune: cannot write to standard output" ]
   # Its own lines would go into the file that took their number.
   run -0 sh -c '"$0" capture "$1" --host "$2" 2>&-' "$TUNE" "$BATS_TEST_TMPDIR/own" "$HOST"
   "$TUNE" facts --host "$BATS_TEST_TMPDIR/own" >/dev/null
