@@ -412,7 +412,7 @@ disturb() {
     run in_cluster env OMPI_MCA_opal_signal= bash -c '
       srun $3 -J "$2" -n3 -N3 --mpi=pmix nccl-bench all_reduce -b 64 -e 64 -n 5 -N 0 --json "$2.json" $4 >"$2.out" 2>"$2.err" &
       until grep -qsE "^ +64 .* 0$" "$2.out"; do
-        if ! kill -0 $! || grep -q "Segmentation fault" "$2.err"; then scancel -n "$2"; wait $!; exit 9; fi
+        if ! kill -0 $! || grep -qs "Segmentation fault" "$2.err"; then scancel -n "$2"; wait $!; exit 9; fi
         sleep 0.05
       done
       if [ "$5" = all ]; then scancel -n "$2"; else
