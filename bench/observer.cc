@@ -5,6 +5,7 @@
 #include <sstream>
 #include <utility>
 
+#include "bench/common_start.h"
 #include "bench/device_text.h"
 #include "bench/doubt_facts.h"
 #include "bench/expectation.h"
@@ -80,8 +81,11 @@ std::vector<std::string> Observer::Doubts(const std::vector<Device>& here, const
   return FindNodeDoubts(facts);
 }
 
-Result<std::vector<std::string>> Observer::GatherDoubts(Backend& backend, const std::vector<Device>& devices,
+Result<std::vector<std::string>> Observer::GatherDoubts(Backend& backend, const std::string& all_devices,
                                                         const Record* record) {
+  // Which processes and GPUs of the run are here.
+  NCCL_TUNE_ASSIGN_OR_RETURN(text, backend.Broadcast(all_devices));
+  NCCL_TUNE_ASSIGN_OR_RETURN(devices, DevicesFromText(text));
   const std::vector<Device> own = backend.LocalDevices();
   std::vector<std::string> doubts;
   if (Looks() && !own.empty()) doubts = Doubts(DevicesOn(devices, own[0].host), record);
@@ -93,24 +97,17 @@ Result<std::vector<std::string>> Observer::GatherDoubts(Backend& backend, const 
   return doubts;
 }
 
-Result<std::vector<std::string>> Observer::FinishSearch(Backend& backend, const Place& place) {
-  NCCL_TUNE_ASSIGN_OR_RETURN(texts, backend.Gather(DevicesToText(backend.LocalDevices())));
-  std::vector<Device> all;
-  for (const std::string& text : texts) {
-    NCCL_TUNE_ASSIGN_OR_RETURN(devices, DevicesFromText(text));
-    all.insert(all.end(), devices.begin(), devices.end());
-  }
-  NCCL_TUNE_ASSIGN_OR_RETURN(shared, backend.Broadcast(place.process == 0 ? DevicesToText(all) : ""));
-  NCCL_TUNE_ASSIGN_OR_RETURN(devices, DevicesFromText(shared));
-  return GatherDoubts(backend, devices, nullptr);
+Result<std::vector<std::string>> Observer::FinishSearch(Backend& backend) {
+  NCCL_TUNE_ASSIGN_OR_RETURN(texts, GatherDevices(backend));
+  std::string all;
+  for (const std::string& text : texts) all += text;
+  return GatherDoubts(backend, all, nullptr);
 }
 
 Result<Observer::Seen> Observer::Finish(Backend& backend, const Place& place, const Record& record) {
   const bool leads = place.process == 0;
-  // Which processes and GPUs of the run are here.
-  NCCL_TUNE_ASSIGN_OR_RETURN(text, backend.Broadcast(leads ? DevicesToText(record.devices) : ""));
-  NCCL_TUNE_ASSIGN_OR_RETURN(devices, DevicesFromText(text));
-  NCCL_TUNE_ASSIGN_OR_RETURN(doubts, GatherDoubts(backend, devices, leads ? &record : nullptr));
+  NCCL_TUNE_ASSIGN_OR_RETURN(
+      doubts, GatherDoubts(backend, leads ? DevicesToText(record.devices) : "", leads ? &record : nullptr));
   Seen seen;
   if (!leads) return seen;
   seen.doubts = std::move(doubts);

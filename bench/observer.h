@@ -47,13 +47,14 @@ class Observer {
   // After the last measurement, in all processes; `record` counts on process 0, where the answer is.
   base::Result<Seen> Finish(Backend& backend, const Place& place, const Record& record);
   // The same for a search, which has no rows: what makes its numbers doubtful, on process 0.
-  base::Result<std::vector<std::string>> FinishSearch(Backend& backend, const Place& place);
+  base::Result<std::vector<std::string>> FinishSearch(Backend& backend);
 
  private:
   bool Looks() const { return facts_.local_rank == 0; }
   Snapshot Look(const std::vector<Device>& here);
   std::vector<std::string> Doubts(const std::vector<Device>& here, const Record* record);
-  base::Result<std::vector<std::string>> GatherDoubts(Backend& backend, const std::vector<Device>& devices,
+  // `all_devices`: DevicesToText of the run's, on process 0.
+  base::Result<std::vector<std::string>> GatherDoubts(Backend& backend, const std::string& all_devices,
                                                       const Record* record);
 
   ObserverFacts facts_;

@@ -60,7 +60,7 @@ int RunSearchOn(Backend& backend, const World& world, Observer& observer, Record
       {.backend = &backend, .reporter = &reporter, .notes = &std::cerr, .refusal = std::move(refusal)}, options);
   if (!end.ok()) return Broke(backend, reporter, signalled, end.error());
   if (*end == SearchEnd::kNothing || *end == SearchEnd::kSuspicious) {
-    const auto doubts = observer.FinishSearch(backend, {.process = world.rank});
+    const auto doubts = observer.FinishSearch(backend);
     if (!doubts.ok()) return Broke(backend, reporter, signalled, doubts.error());
     if (leads) reporter.Doubts(*doubts);
   }

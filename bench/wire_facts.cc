@@ -88,10 +88,14 @@ class Chosen {
   nccl::NameList list_;
 };
 
+std::optional<GbitPerSecond> RateOf(const env::PlanPort& port) {
+  return port.gbps ? std::optional(GbitPerSecond{*port.gbps}) : std::nullopt;
+}
+
 void TakePlanned(const env::PlanSummary& plan, const Chosen& chosen, Wire* out) {
   for (const auto& port : plan.ports) {
     if (!chosen.Takes(port.hca, port.port)) continue;
-    Take(out, {port.hca, port.port}, port.gbps ? std::optional(GbitPerSecond{*port.gbps}) : std::nullopt);
+    Take(out, {port.hca, port.port}, RateOf(port));
   }
   out->facts.source = kFromPlan;
 }
@@ -194,16 +198,16 @@ std::optional<GbitPerSecond> RateOf(const facts::Node& node, const facts::Netdev
   return is_real && below->driver != "veth" ? below->speed : std::nullopt;
 }
 
-// The interfaces of the rails, with their ports' rates: the kernel may not know the interface's own.
+// The interfaces of the rails, by the plan (nullptr: there is none) or else the node, with their ports' rates: the
+// kernel may not know the interface's own.
 std::map<std::string, std::optional<GbitPerSecond>> RailInterfaces(const facts::Node& node,
-                                                                   const Environment& environment) {
+                                                                   const env::PlanSummary* plan) {
   std::map<std::string, std::optional<GbitPerSecond>> rails;
-  const auto plan = env::ParsePlan(Get(environment, env::kPlanVariable));
-  if (plan.ok()) {
+  if (plan != nullptr) {
     for (const auto& port : plan->ports) {
       const auto* found = FindPort(node, port.hca, port.port);
       const auto netdev = port.netdev ? port.netdev : found != nullptr ? found->netdev : std::nullopt;
-      if (netdev) rails.emplace(*netdev, port.gbps ? std::optional(GbitPerSecond{*port.gbps}) : std::nullopt);
+      if (netdev) rails.emplace(*netdev, RateOf(port));
     }
   }
   if (!rails.empty()) return rails;
@@ -246,13 +250,13 @@ Wire FindWire(const facts::Node& node, const Environment& environment, BackendKi
   Wire out;
   out.gpus = static_cast<std::uint64_t>(std::count_if(
       node.gpus.begin(), node.gpus.end(), [](const auto& gpu) { return gpu.vendor == facts::GpuVendor::kNvidia; }));
+  const auto plan = env::ParsePlan(Get(environment, env::kPlanVariable));
   if (!IsRdmaOff(environment, backend)) {
-    const auto plan = env::ParsePlan(Get(environment, env::kPlanVariable));
     if (plan.ok()) TakePlanned(*plan, Chosen(environment, backend, version), &out);
     if (out.links.empty()) TakeOfNode(node, environment, backend, version, &out);
     if (!out.links.empty()) return out;
   }
-  const auto rails = RailInterfaces(node, environment);
+  const auto rails = RailInterfaces(node, plan.ok() ? &*plan : nullptr);
   TakeInterfaces(node, TcpInterfaces(node, environment, backend, version), rails, &out);
   if (backend == BackendKind::kMpi) out.beside = Beside(out.links, rails);
   return out;
