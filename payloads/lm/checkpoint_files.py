@@ -23,6 +23,18 @@ class Damaged(Exception):
     """Why a checkpoint cannot be used."""
 
 
+def _entry(size, crc32):
+    return {"bytes": size, "crc32": f"{crc32:08x}"}
+
+
+def _read_through(file):
+    """The entry in ABOUT of what is in an open file."""
+    size = crc32 = 0
+    while block := file.read(BLOCK):
+        size, crc32 = size + len(block), zlib.crc32(block, crc32)
+    return _entry(size, crc32)
+
+
 class CheckedFile:
     """A new file that counts and sums up what is written. It keeps its first error for `close`: PyTorch's writer is C++ and
     cannot pass one on."""
@@ -64,7 +76,7 @@ class CheckedFile:
 
     def about(self):
         """Its entry in ABOUT."""
-        return {"bytes": self.bytes, "crc32": f"{self.crc32:08x}"}
+        return _entry(self.bytes, self.crc32)
 
 
 def name_of(step):
@@ -158,27 +170,23 @@ def check_files(path, about, mine=lambda number: True):
     for number, (name, expected) in enumerate(sorted(about["files"].items())):
         if not mine(number):
             continue
-        size = crc32 = 0
         try:
             with open(os.path.join(path, name), "rb") as file:
-                while block := file.read(BLOCK):
-                    size, crc32 = size + len(block), zlib.crc32(block, crc32)
+                found = _read_through(file)
         except OSError as error:
             raise Damaged(f"{name}: {error.strerror}") from error
-        if size != expected.get("bytes"):
-            raise Damaged(f"{name}: has {size} bytes, expected {expected.get('bytes')}")
-        if f"{crc32:08x}" != expected.get("crc32"):
-            raise Damaged(f"{name}: its sum (crc32) is {crc32:08x}, expected {expected.get('crc32')}")
+        if found["bytes"] != expected.get("bytes"):
+            raise Damaged(f"{name}: has {found['bytes']} bytes, expected {expected.get('bytes')}")
+        if found["crc32"] != expected.get("crc32"):
+            raise Damaged(f"{name}: its sum (crc32) is {found['crc32']}, expected {expected.get('crc32')}")
 
 
 def sum_of(path):
     """The entry in ABOUT of a file that something else has written, after bringing it to disk. Raises OSError."""
-    size = crc32 = 0
     with open(path, "rb") as file:
-        while block := file.read(BLOCK):
-            size, crc32 = size + len(block), zlib.crc32(block, crc32)
+        found = _read_through(file)
         os.fsync(file.fileno())
-    return {"bytes": size, "crc32": f"{crc32:08x}"}
+    return found
 
 
 def set_aside(folder, step):
