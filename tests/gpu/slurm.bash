@@ -116,6 +116,14 @@ start_slurm() {
   done
 }
 
+# Whether a case is among those that ONLY names; without a name all are.
+wanted() {
+  local one
+  [ "${#ONLY[@]}" -gt 0 ] || return 0
+  for one in "${ONLY[@]}"; do [ "$one" != "$1" ] || return 0; done
+  return 1
+}
+
 # What ran, for the head of a log.
 versions() {
   date -u +%Y-%m-%dT%H:%M:%SZ

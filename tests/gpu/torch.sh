@@ -16,13 +16,6 @@ RIGHT=0
 # The interface that the ranks meet on: the first one with a route.
 interface() { awk 'NR > 1 {print $1; exit}' /proc/net/route; }
 
-wanted() {
-  local one
-  [ "${#ONLY[@]}" -gt 0 ] || return 0
-  for one in "${ONLY[@]}"; do [ "$one" != "$1" ] || return 0; done
-  return 1
-}
-
 # What is still there of the step.
 left() {
   pgrep -af 'torch_ranks\.py|^nccl-launch' || true

@@ -19,13 +19,6 @@ OWN_HOST=(bash -c 'NCCL_HOSTID=host$RANK exec "$@"' ranks)
 SMALL=(--layers 2 --heads 2 --width 128 --context 128 --global-batch 8 --micro-batch 2 --lr 3e-3 --warmup 4 --eval-windows 16
        --steps 30 --precision float32 --log-every 30 --profile-every 10)
 
-wanted() {
-  local one
-  [ "${#ONLY[@]}" -gt 0 ] || return 0
-  for one in "${ONLY[@]}"; do [ "$one" != "$1" ] || return 0; done
-  return 1
-}
-
 # judge EXPRESSION FOLDER...: a Python expression over `a`, `b` ..., the logs of the folders; prints it where it does not hold.
 judge() {
   "${PYTHON:-python3}" - "$@" <<'END' || echo "its log cannot be judged"
